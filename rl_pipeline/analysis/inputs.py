@@ -1,0 +1,28 @@
+"""The frames that analysis reads: all tables of one experiment, by the names of `schema`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentFrames:
+    """Tables of every job of one experiment, concatenated, and its trials.
+
+    Each frame has exactly the columns of its row class in `schema` (also when it has no row).
+    `jobs` is in chain order: by first time in the log, then by job id as a number. Map columns
+    hold dicts. Integer columns that may be null are pandas `Int64`; text columns hold str or None.
+    """
+
+    experiment: str
+    jobs: pd.DataFrame
+    step_metrics: pd.DataFrame
+    rollout_batches: pd.DataFrame
+    vllm_stats: pd.DataFrame
+    phase_timings: pd.DataFrame
+    job_events: pd.DataFrame
+    unparsed: pd.DataFrame
+    trials: pd.DataFrame
+    skipped_trials: pd.DataFrame
