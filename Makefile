@@ -1,0 +1,49 @@
+# Everything a person runs. Each word sets up what it needs from Python 3.10–3.13 and this checkout.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= $(firstword $(foreach v,3.13 3.12 3.11 3.10,$(shell command -v python$(v) >/dev/null 2>&1 && python$(v) -c '' 2>/dev/null && echo python$(v))) python3)
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= auto
+
+.PHONY: help setup demo ui test check format lint types imports reference golden bench clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
+
+$(VENV)/.ready: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) (once; a minute or two)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+setup: $(VENV)/.ready  ## the virtual environment, with everything for development
+
+demo: $(VENV)/.ready  ## the main job on the bundled sample: every asset, and the report
+	@$(BIN)/rl-pipeline demo
+
+ui: $(VENV)/.ready  ## the Dagster UI on http://127.0.0.1:3000, with its daemon
+	@$(BIN)/rl-pipeline ui
+
+test: $(VENV)/.ready  ## all tests that this machine can run
+	@$(BIN)/python -m pytest -n $(WORKERS)
+
+check: format lint types imports test  ## format, lint, types, imports, tests
+
+format: $(VENV)/.ready
+	@$(BIN)/ruff format --check .
+
+lint: $(VENV)/.ready
+	@$(BIN)/ruff check .
+
+types: $(VENV)/.ready
+	@$(BIN)/mypy
+
+imports: $(VENV)/.ready
+	@$(BIN)/lint-imports
+
+reference: $(VENV)/.ready  ## the full reference run: all published numbers, from the CLI and the assets
+	@$(BIN)/python -m pytest -m reference
+
+clean:  ## the virtual environment and caches
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist
