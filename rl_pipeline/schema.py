@@ -220,7 +220,9 @@ class Unparsed:
 
     job: str = column("short name of the job", Unit.TEXT)
     line: int = column("first line of the message")
-    byte_offset: int = column("where that line starts in the uncompressed log", Unit.BYTES)
+    byte_offset: int | None = column(
+        "where that line starts in the uncompressed log; null when only the line is known", Unit.BYTES
+    )
     dialect: str = column("dialect that claims the message", Unit.TEXT)
     reason: str = column("what is wrong with it", Unit.TEXT)
     excerpt: str = column("the beginning of the message, redacted, at most 200 characters", Unit.TEXT)
@@ -234,6 +236,7 @@ class Trial:
 
     trial: str = column("trial name", Unit.TEXT)
     task: str | None = column("task name", Unit.TEXT)
+    trial_id: str | None = column("unique id the harness gave the trial; tells copies apart", Unit.TEXT, default=None)
     path: str = column("trial folder, relative to the trial root it was found under", Unit.TEXT)
     source: str | None = column("data set named by the trial", Unit.TEXT, default=None)
     agent: str | None = column("agent name", Unit.TEXT, default=None)
