@@ -1,0 +1,122 @@
+"""The command line: `rl-pipeline report · discover · demo · ui · explain`.
+
+Only click is imported here; each command imports what it needs, so that `--help` answers at once.
+Exit codes: 0 done, 1 trouble with the data (nothing readable), 2 wrong use.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rl_pipeline import __version__
+from rl_pipeline.errors import ConfigurationError, PipelineError
+
+DATA_TROUBLE, WRONG_USE = 1, 2
+EXISTING = click.Path(path_type=Path)
+
+
+class Group(click.Group):
+    """Turns the project's errors into messages and exit codes; a traceback is a bug of ours."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
+        """Run the command; errors that people can act on end it without a traceback."""
+        try:
+            return super().invoke(ctx)
+        except PipelineError as error:
+            click.echo(f"rl-pipeline: {error}", err=True)
+            ctx.exit(WRONG_USE if isinstance(error, ConfigurationError) else DATA_TROUBLE)
+        except BrokenPipeError:
+            sys.stderr.close()
+            ctx.exit(DATA_TROUBLE)
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="rl-pipeline")
+def main() -> None:
+    """Turn the logs and trial files of an RL training run into tables, findings and a report.
+
+    \b
+    Exit codes: 0 done · 1 trouble with the data (nothing readable) · 2 wrong use.
+    """
+
+
+@main.command()
+@click.argument("logs", nargs=-1, required=True, type=EXISTING, metavar="LOGS... OUT")
+@click.option(
+    "--trace-jobs",
+    multiple=True,
+    type=EXISTING,
+    metavar="DIR",
+    help="Folder of Harbor trials; may be given several times. Found by itself in the usual layouts.",
+)
+@click.option("--experiment", metavar="NAME", help="Name of the experiment, or the one to take from LOGS.")
+@click.option("--thresholds", type=EXISTING, metavar="YAML", help="Thresholds that replace the built-in ones.")
+@click.option("--quiet", is_flag=True, help="Say nothing but warnings and errors.")
+def report(
+    logs: tuple[Path, ...], trace_jobs: tuple[Path, ...], experiment: str | None, thresholds: Path | None, quiet: bool
+) -> None:
+    """Read the job logs of one experiment and write its report.
+
+    LOGS is an experiment's folder, its folder of logs, or log files (plain, gzip or zstd). OUT is the
+    folder that receives metrics_report.md, report.json, tables/ and charts/.
+    """
+    from rl_pipeline.commands.report import ReportRequest, run
+
+    if len(logs) < 2:  # noqa: PLR2004 - LOGS and OUT
+        raise click.UsageError("LOGS and OUT are both needed: rl-pipeline report LOGS OUT")
+    request = ReportRequest(
+        logs=logs[:-1],
+        out=logs[-1],
+        trace_jobs=trace_jobs,
+        experiment=experiment,
+        thresholds=thresholds,
+        quiet=quiet,
+    )
+    run(request)
+
+
+@main.command()
+@click.argument("root", type=EXISTING)
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@click.option("--register", is_flag=True, help="Add the partitions to the Dagster instance.")
+@click.option("--experiment", metavar="NAME", help="Only this experiment.")
+def discover(root: Path, as_json: bool, register: bool, experiment: str | None) -> None:
+    """List the experiments and jobs under ROOT with partition key, state and evidence."""
+    from rl_pipeline.commands.discover import run
+
+    run(root, as_json=as_json, register=register, experiment=experiment)
+
+
+@main.command()
+@click.argument("folder", required=False, type=EXISTING, metavar="[DIR]")
+def demo(folder: Path | None) -> None:
+    """Run the main job on the bundled sample: every Dagster asset, then the report.
+
+    DIR keeps everything of the demo in one folder; without it the usual store is used.
+    """
+    from rl_pipeline.commands.demo import run
+
+    run(folder)
+
+
+@main.command()
+@click.option("--port", default=3000, show_default=True, help="Port of the web server.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind; Dagster has no login.")
+def ui(port: int, host: str) -> None:
+    """Open the Dagster UI with its daemon, on the same store as every other command."""
+    from rl_pipeline.commands.ui import run
+
+    run(port=port, host=host)
+
+
+@main.command()
+@click.argument("slug", required=False)
+def explain(slug: str | None) -> None:
+    """Say more about an error message; without SLUG, list all of them."""
+    from rl_pipeline.commands.explain import run
+
+    run(slug)

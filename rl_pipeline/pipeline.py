@@ -1,0 +1,218 @@
+"""The rooms on one string, without Dagster: logs and trials to tables, tables to results, results to files.
+
+Every function takes what it needs and returns a value; only `render_report` and the ledger write.
+The command line and the Dagster assets both call these functions, so both leave the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from rl_pipeline import __version__, trial_ledger
+from rl_pipeline.analysis.inputs import ExperimentFrames
+from rl_pipeline.analysis.summary import ExperimentResult, analyse_experiment
+from rl_pipeline.analysis.thresholds import Thresholds, default_thresholds, thresholds_from_text
+from rl_pipeline.analysis.trial_attribution import attribute_trials
+from rl_pipeline.dialects import BLOCK_HEAD, NEEDLES, TRACEBACK_HEAD, JobParser
+from rl_pipeline.discovery import JobLog
+from rl_pipeline.errors import ConfigurationError
+from rl_pipeline.job_summary import JobCourse
+from rl_pipeline.reader import Needles, ReadReport, read_messages
+from rl_pipeline.report.bundle import Bundle, write_bundle
+from rl_pipeline.schema import ALL_TABLES, JOB_TABLES, Job, SkippedTrial, Trial
+from rl_pipeline.tables.frames import RowSink, arrow_schema, to_arrow, to_frame
+from rl_pipeline.tables.store import TableStore
+
+__all__ = [
+    "PARSER_VERSION",
+    "Bundle",
+    "ExperimentFrames",
+    "ExperimentResult",
+    "JobLog",
+    "JobTables",
+    "TrialTables",
+    "analyse_experiment",
+    "experiment_frames_from_store",
+    "load_frames",
+    "load_thresholds",
+    "parse_job",
+    "read_experiment_trials",
+    "render_report",
+]
+
+# Goes into every data version: raise it when the same log gives other rows.
+PARSER_VERSION = "1"
+LOG_NEEDLES = Needles(any_of=NEEDLES, block_head=BLOCK_HEAD, traceback_head=TRACEBACK_HEAD)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTables:
+    """All tables of one job log, `jobs` (one row) among them, and where they come from."""
+
+    tables: Mapping[str, pa.Table]
+    provenance: Mapping[str, Any]
+
+    @property
+    def recognised(self) -> int:
+        """Messages that some dialect claimed."""
+        return sum(dict(self.tables[Job.TABLE].column("dialect_lines")[0].as_py() or ()).values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialTables:
+    """The trials of one experiment, each with its job or none, and the folders that are no trial."""
+
+    trials: pa.Table
+    skipped: pa.Table
+
+
+def parse_job(log: JobLog, *, on_bytes: Callable[[int], None] | None = None) -> JobTables:
+    """Read one log once, as a stream.
+
+    Args:
+        log: where it lies and what it is called.
+        on_bytes: told how many stored bytes were read since the last call.
+
+    Raises:
+        OSError: the file cannot be opened at all; damage further in is data, not an error.
+    """
+    report, parser, sink, course = ReadReport(), JobParser(log.job), RowSink(JOB_TABLES), JobCourse()
+    anchor = datetime.fromtimestamp(log.mtime_ns / 1e9, tz=timezone.utc).replace(tzinfo=None)
+    for message in read_messages(log.path, LOG_NEEDLES, report, anchor=anchor, on_bytes=on_bytes):
+        rows = parser.parse(message)
+        course.observe(rows)
+        sink.append(rows)
+    rows = parser.close()
+    course.observe(rows)
+    sink.append(rows)
+    job = course.summarise(log, report, parser.recognised)
+    tables = {**sink.tables(), Job.TABLE: to_arrow([job], Job)}
+    return JobTables(tables=tables, provenance=provenance_of(job))
+
+
+def provenance_of(job: Job) -> dict[str, Any]:
+    """What a stored set of tables was made from; its `version` decides whether it is current."""
+    return {
+        "experiment": job.experiment,
+        "job": job.job,
+        "file": job.path,
+        "size_bytes": job.size_bytes,
+        "fingerprint": job.fingerprint,
+        "parser_version": PARSER_VERSION,
+        "program_version": __version__,
+        "version": job_version(job.fingerprint),
+    }
+
+
+def job_version(fingerprint: str) -> str:
+    """The data version of a job's tables: content of the log and version of the parser."""
+    return f"{fingerprint}-p{PARSER_VERSION}"
+
+
+def read_experiment_trials(
+    roots: Sequence[Path],
+    jobs: Sequence[JobTables],
+    *,
+    ledger: str | None = None,
+    workers: int = 2,
+    on_progress: Callable[[int], None] | None = None,
+) -> TrialTables:
+    """Read all trial folders below `roots` and say in whose time window each trial ran.
+
+    Args:
+        roots: trial roots; overlapping ones are read once.
+        jobs: the parsed jobs of the experiment, for their time windows.
+        ledger: URL of the ledger's folder; None reads everything anew.
+        workers: threads that read files.
+        on_progress: told how many files were handled since the last call.
+    """
+    trials, skipped = trial_ledger.read_trials(roots, ledger, workers=workers, on_progress=on_progress)
+    windows = to_frame(pa.concat_tables([job.tables[Job.TABLE] for job in jobs])) if jobs else empty_frame(Job)
+    attributed = attribute_trials(to_frame(trials), windows)
+    return TrialTables(trials=pa.Table.from_pandas(attributed, arrow_schema(Trial)), skipped=skipped)
+
+
+def empty_frame(row: type[Any]) -> pd.DataFrame:
+    """A table without rows, with all its columns."""
+    return to_frame(arrow_schema(row).empty_table())
+
+
+def load_frames(experiment: str, jobs: Sequence[JobTables], trials: TrialTables) -> ExperimentFrames:
+    """The frames of one experiment; `jobs` in chain order whatever the order given."""
+    return _frames(experiment, [job.tables for job in jobs], trials)
+
+
+def experiment_frames_from_store(store: TableStore, experiment_key: str, job_keys: Sequence[str]) -> ExperimentFrames:
+    """The same frames, read back from the store.
+
+    Raises:
+        DataError: a member's tables are missing or of another schema version.
+    """
+    tables = [store.read_job(key) for key in job_keys]
+    trials = TrialTables(
+        trials=store.read_experiment(experiment_key, Trial.TABLE),
+        skipped=store.read_experiment(experiment_key, SkippedTrial.TABLE),
+    )
+    experiment = tables[0][Job.TABLE].column("experiment")[0].as_py() if tables else experiment_key
+    return _frames(experiment, tables, trials)
+
+
+def _frames(experiment: str, jobs: Sequence[Mapping[str, pa.Table]], trials: TrialTables) -> ExperimentFrames:
+    ordered = sorted(jobs, key=lambda tables: chain_position(tables[Job.TABLE]))
+    frames = {
+        row.TABLE: to_frame(
+            pa.concat_tables([tables[row.TABLE] for tables in ordered] or [arrow_schema(row).empty_table()])
+        )
+        for row in ALL_TABLES
+        if row not in {Trial, SkippedTrial}
+    }
+    return ExperimentFrames(
+        experiment=experiment,
+        trials=to_frame(trials.trials),
+        skipped_trials=to_frame(trials.skipped),
+        **frames,
+    )
+
+
+def chain_position(job: pa.Table) -> tuple[datetime, int, str]:
+    """Where a job stands in its chain: first time in its log, then its number, then its name."""
+    row = job.slice(0, 1).to_pylist()[0]
+    digits = "".join(filter(str.isdigit, row["job"]))
+    return (row["first_logged_at"] or datetime.max, int(digits or 0), row["job"])
+
+
+def load_thresholds(path: Path | None) -> Thresholds:
+    """The built-in thresholds, with those of a deployment's YAML in their place.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or does not say what it must.
+    """
+    if path is None:
+        return default_thresholds()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            "The thresholds file cannot be read",
+            where=f"{path} ({error})",
+            expected="a YAML file in UTF-8: rule, then name, then number",
+            do="correct the path, or leave the option out to use the built-in thresholds",
+            slug="thresholds-unreadable",
+        ) from error
+    return thresholds_from_text(text, where=str(path))
+
+
+def render_report(result: ExperimentResult, frames: ExperimentFrames, out_dir: Path) -> Bundle:
+    """Write the report bundle; the earlier one stays whole until the new one is complete.
+
+    Raises:
+        ConfigurationError: the folder cannot be written.
+    """
+    return write_bundle(result, frames, out_dir)
