@@ -50,6 +50,38 @@ END_STATES = (
     "failed", "running", "unknown",
 )  # fmt: skip
 
+# Kinds of job events (column `kind` of job_events) and what `step`, `name` and `value` hold.
+EVENT_KINDS: dict[str, str] = {
+    "fresh_start": "no checkpoint was loaded: training starts at the beginning",
+    "resume": "step: last completed step of the checkpoint that is loaded; the first new block is step + 1",
+    "checkpoint_loaded": "step: the checkpoint that was loaded completely",
+    "loop_started": "step: where the fully-async loop begins; also printed on a fresh start, with 0",
+    "planned_steps": "value: steps that were planned; name: training, data_loader",
+    "step_marker": "step: about to be trained; value: samples of its batch; name: effective_batch",
+    "batch_reward": "value: mean raw reward of the batch just collected, all digits; name: its metric",
+    "stale_group": "a group discarded as too old; value: its staleness in steps",
+    "checkpoint_saving": "step: a save begins",
+    "checkpoint_saved": "step: a save is complete; null for the final one of some trainers",
+    "export_saved": "model weights were exported",
+    "end": "the training loop ended by itself; name: training_done, step_limit, already_complete",
+    "teardown_hang": "the program did not exit after training; value: seconds since teardown",
+    "failure": "the trainer's own words on a crash; step, and name: exception type",
+    "traceback": "a Python traceback of a worker; name: exception type; detail: last own frame, message",
+    "driver_traceback": "the same, printed by the driver itself",
+    "worker_died": "Ray lost an actor or worker process; name: what Ray calls it",
+    "out_of_memory": "name: cuda, host, object_store",
+    "killed": "a shell's word on a dead process; name: Killed, Terminated, …",
+    "slurm_job": "SLURM ended the job; name: end state",
+    "slurm_step": "SLURM ended one job step, the job may go on; name: end state",
+    "slurm_task": "srun on a task that ended badly; name: end state; value: exit code",
+    "slurm_consequence": "srun on what follows from an end already told (exit 137 or 143, an aborted step)",
+    "slurm_notice": "other words of SLURM, not fatal by themselves",
+    "configuration": "name: key; value: number; detail: value as text",
+    "secret": "a credential in the log; name: its kind; value: how many; never its text",
+    "trajectory_failure": "summed over the job; name: exception type; value: 1 left out of the baseline, 0 kept",
+    "trajectory_passthrough": "summed over the job; name: exception type whose trial kept the verifier's reward",
+}
+
 
 def column(doc: str, unit: Unit = Unit.ONE, *, default: Any = MISSING) -> Any:  # noqa: ANN401 - dataclass field
     """A table column: its meaning and unit, kept in the field's metadata."""
@@ -202,7 +234,7 @@ class JobEvent:
     byte_offset: int = column("where the line starts in the uncompressed log", Unit.BYTES)
     logged_at: datetime | None = column("time of the line", Unit.TIME, default=None)
     zone: str | None = column("UTC, or null for unmarked local time", Unit.TEXT, default=None)
-    kind: str = column("see dialects; e.g. fresh_start, resume, checkpoint_saved, step_marker, failure, end", Unit.TEXT)
+    kind: str = column("what happened, one of EVENT_KINDS", Unit.TEXT)
     step: int | None = column("global_step named by the line", default=None)
     name: str | None = column(
         "what the line is about: exception type, tail class, configuration key", Unit.TEXT, default=None
