@@ -16,6 +16,7 @@ from rl_pipeline import __version__
 from rl_pipeline.errors import ConfigurationError, PipelineError
 
 DATA_TROUBLE, WRONG_USE = 1, 2
+EXIT_CODES = "Exit codes: 0 done · 1 trouble with the data (nothing readable) · 2 wrong use."
 EXISTING = click.Path(path_type=Path)
 
 
@@ -34,14 +35,12 @@ class Group(click.Group):
             ctx.exit(DATA_TROUBLE)
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Group, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="rl-pipeline")
 def main() -> None:
-    """Turn the logs and trial files of an RL training run into tables, findings and a report.
-
-    \b
-    Exit codes: 0 done · 1 trouble with the data (nothing readable) · 2 wrong use.
-    """
+    """Turn the logs and trial files of an RL training run into tables, findings and a report."""
 
 
 @main.command()
@@ -66,7 +65,7 @@ def report(
     """
     from rl_pipeline.commands.report import ReportRequest, run
 
-    if len(logs) < 2:  # noqa: PLR2004 - LOGS and OUT
+    if len(logs) < 2:
         raise click.UsageError("LOGS and OUT are both needed: rl-pipeline report LOGS OUT")
     request = ReportRequest(
         logs=logs[:-1],

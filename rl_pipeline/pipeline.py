@@ -165,7 +165,7 @@ def experiment_frames_from_store(store: TableStore, experiment_key: str, job_key
 
 
 def _frames(experiment: str, jobs: Sequence[Mapping[str, pa.Table]], trials: TrialTables) -> ExperimentFrames:
-    ordered = sorted(jobs, key=lambda tables: chain_position(tables[Job.TABLE]))
+    ordered = chain_order(jobs)
     frames = {
         row.TABLE: to_frame(
             pa.concat_tables([tables[row.TABLE] for tables in ordered] or [arrow_schema(row).empty_table()])
@@ -181,11 +181,14 @@ def _frames(experiment: str, jobs: Sequence[Mapping[str, pa.Table]], trials: Tri
     )
 
 
-def chain_position(job: pa.Table) -> tuple[datetime, int, str]:
-    """Where a job stands in its chain: first time in its log, then its number, then its name."""
-    row = job.slice(0, 1).to_pylist()[0]
-    digits = "".join(filter(str.isdigit, row["job"]))
-    return (row["first_logged_at"] or datetime.max, int(digits or 0), row["job"])
+def chain_order(jobs: Sequence[Mapping[str, pa.Table]]) -> list[Mapping[str, pa.Table]]:
+    """Jobs as they followed each other: by first time in the log, by job number where some log has no time."""
+    rows = [tables[Job.TABLE].slice(0, 1).to_pylist()[0] for tables in jobs]
+    numbers = [int("".join(filter(str.isdigit, row["job"])) or 0) for row in rows]
+    times = [row["first_logged_at"] for row in rows]
+    dated = all(time is not None for time in times)
+    keys = [(time if dated else 0, number, row["job"]) for time, number, row in zip(times, numbers, rows, strict=True)]
+    return [jobs[index] for index in sorted(range(len(jobs)), key=keys.__getitem__)]
 
 
 def load_thresholds(path: Path | None) -> Thresholds:

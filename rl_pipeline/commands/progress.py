@@ -21,11 +21,11 @@ class Progress:
     def say(self, text: str) -> None:
         """One plain line."""
         if not self.quiet:
-            print(text, file=self.stream or sys.stderr, flush=True)  # noqa: T201 - this is the place that prints
+            print(text, file=self.stream or sys.stderr, flush=True)
 
     def warn(self, text: str) -> None:
         """A line that even a quiet run shows."""
-        print(text, file=self.stream or sys.stderr, flush=True)  # noqa: T201
+        print(text, file=self.stream or sys.stderr, flush=True)
 
     @contextmanager
     def bar(self, label: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:

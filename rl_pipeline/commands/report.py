@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rl_pipeline import pipeline
-from rl_pipeline.analysis.thresholds import load_thresholds
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.discovery import ExperimentOnDisk, discover
-from rl_pipeline.errors import ConfigurationError, DataError
+from rl_pipeline.errors import DataError
 from rl_pipeline.report.bundle import require_writable
 
 
@@ -34,7 +33,7 @@ def run(request: ReportRequest) -> None:
     """
     progress = Progress(quiet=request.quiet)
     require_writable(request.out)
-    thresholds = load_thresholds(request.thresholds)
+    thresholds = pipeline.load_thresholds(request.thresholds)
     experiment = chosen_experiment(request, progress)
     jobs = [read_job(log, progress) for log in experiment.jobs]
     require_metrics(experiment, jobs)
@@ -54,24 +53,7 @@ def chosen_experiment(request: ReportRequest, progress: Progress) -> ExperimentO
     found = discover(request.logs, experiment=request.experiment, trace_jobs=request.trace_jobs)
     for problem in found.problems:
         progress.warn(f"note: {problem}")
-    if not found.experiments:
-        raise DataError(
-            "No job log found",
-            where=", ".join(str(path) for path in request.logs),
-            expected="files named <name>_<job id>.out (also .log, .gz, .zst)",
-            do="name the folder that holds the logs, or the log files themselves",
-            slug="no-job-log",
-        )
-    if len(found.experiments) > 1:
-        names = ", ".join(sorted(item.experiment for item in found.experiments))
-        raise ConfigurationError(
-            f"{len(found.experiments)} experiments found where one report is made",
-            where=", ".join(str(path) for path in request.logs),
-            expected=f"one of: {names}",
-            do="add --experiment NAME, or name the folder of one experiment",
-            slug="several-experiments",
-        )
-    return found.experiments[0]
+    return found.only()
 
 
 def read_job(log: pipeline.JobLog, progress: Progress) -> pipeline.JobTables:
