@@ -20,7 +20,7 @@ FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc"}
 def python_files(*roots: Path) -> list[Path]:
     """Files that people read; the reference run's own scripts are kept as published."""
     found = (path for root in roots for path in sorted(root.rglob("*.py")))
-    return [path for path in found if "reference_data" not in path.parts]
+    return [path for path in found if "reference" not in path.parts]
 
 
 def relative(path: Path) -> str:
