@@ -1,0 +1,67 @@
+"""Where the trials of an experiment lie: every `trace_jobs` folder in the usual places.
+
+`<experiment>/trace_jobs`, `<experiment>/<run>/trace_jobs` and `<experiment>/<run>/<run>/trace_jobs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from rl_pipeline.discovery.disk import Disk
+from rl_pipeline.discovery.folders import LOGS, TRIAL_FOLDER
+from rl_pipeline.errors import ConfigurationError
+
+_NOT_A_RUN = frozenset({TRIAL_FOLDER, LOGS, "checkpoints", "ckpts", "exports", "dumped_data", "wandb"})
+# An experiment has a few runs; a folder with more inside is full of something else.
+_MOST_RUNS = 1_000
+
+
+def find_trial_roots(folders: Iterable[Path], disk: Disk | None = None) -> tuple[Path, ...]:
+    """The trial folders below an experiment's folders, in the order of their paths."""
+    look = disk or Disk()
+    found = {path for folder in folders for path in _below(look, folder.as_posix(), levels=2)}
+    return tuple(Path(path) for path in sorted(found))
+
+
+def trial_roots_of(experiment: str, folders: Iterable[Path], shared: Collection[Path] = ()) -> tuple[Path, ...]:
+    """The trial folders of one experiment.
+
+    A folder whose name is not the experiment's may be a flat folder of logs; the experiment's own folder is
+    then looked for inside it and beside it. From a folder that several experiments share (`shared`)
+    nothing else is taken, since nobody could say whose trials these are.
+    """
+    own = Path(experiment).name or experiment  # the name comes from a file name; never a path out of the folder
+    places: list[Path] = []
+    for folder in folders:
+        places += [folder / own] if folder in shared else [folder]
+        places += [folder.parent / own] if folder.name != own else []
+    found = find_trial_roots(dict.fromkeys(places))
+    beside = [folder.parent / TRIAL_FOLDER for folder in folders if folder not in shared and not found]
+    return found or tuple(path for path in dict.fromkeys(beside) if path.is_dir())
+
+
+def _below(disk: Disk, folder: str, levels: int) -> Iterator[str]:
+    listing = disk.listing(folder)
+    if listing is None:
+        return
+    if TRIAL_FOLDER in listing.folders:
+        yield f"{folder}/{TRIAL_FOLDER}"
+    runs = [name for name in listing.folders if name.lower() not in _NOT_A_RUN]
+    if levels and len(runs) <= _MOST_RUNS:
+        for run in runs:
+            yield from _below(disk, f"{folder}/{run}", levels - 1)
+
+
+def checked_trial_roots(given: Sequence[Path]) -> tuple[Path, ...]:
+    """Trial folders that someone named; ConfigurationError when one is not there."""
+    for path in given:
+        if not path.is_dir():
+            raise ConfigurationError(
+                "no such trial folder" if not path.exists() else "the trial folder is a file",
+                where=str(path),
+                expected="a folder with one folder per trial, each with a result.json",
+                do="correct the path given with --trace-jobs (or in RL_PIPELINE_TRACE_JOBS)",
+                slug="missing-trial-folder",
+            )
+    return tuple(dict.fromkeys(path.absolute() for path in given))
