@@ -1,0 +1,110 @@
+"""The small file that says which set of tables of a key is current, and what it was made from.
+
+Reading one has four outcomes: none there · damaged (not what this program writes) · written by a
+newer program (an error a person must see, or an old program would overwrite new tables) · readable,
+where tables of older columns are called outdated.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from rl_pipeline.errors import DataError, shown
+from rl_pipeline.schema import SCHEMA_VERSION, TABLES_BY_NAME
+from rl_pipeline.tables.columns import arrow_schema, schema_digest
+
+FORMAT = 1
+NAME = "manifest.json"
+FOLDER = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{12}")
+TABLE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTable:
+    """One Parquet file of a set."""
+
+    rows: int
+    bytes: int
+    digest: str
+    columns: str  # digest of names and types
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retired:
+    """A version folder that was current until `at` (UTC, ISO 8601)."""
+
+    folder: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """Which folder holds the current tables, and everything told about them."""
+
+    version: str
+    folder: str
+    tables: Mapping[str, StoredTable]
+    provenance: Mapping[str, Any]
+    summary: Mapping[str, Any]
+    retired: tuple[Retired, ...]
+    schema_version: int = SCHEMA_VERSION
+    format: int = FORMAT
+
+    def is_outdated(self) -> bool:
+        """Whether a known table has other columns than this program's."""
+        return self.schema_version != SCHEMA_VERSION or any(
+            stored.columns != schema_digest([arrow_schema(TABLES_BY_NAME[name])])
+            for name, stored in self.tables.items()
+            if name in TABLES_BY_NAME
+        )
+
+    def to_bytes(self) -> bytes:
+        """The file's content."""
+        return (json.dumps(asdict(self), indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def read_manifest(content: bytes, where: str) -> Manifest:
+    """The manifest in these bytes.
+
+    Raises:
+        DataError: it is damaged (`manifest-damaged`) or written by a newer program (`tables-newer`).
+    """
+    try:
+        told = json.loads(content)
+        if told["format"] > FORMAT or told["schema_version"] > SCHEMA_VERSION:
+            raise _newer(told, where)
+        return _checked(told)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise DataError(
+            "The list of stored tables is damaged",
+            where=f"{where} ({type(error).__name__}: {error})",
+            expected="the JSON that this program writes",
+            do="run the job again: its tables are then written anew",
+            slug="manifest-damaged",
+        ) from error
+
+
+def _checked(told: Mapping[str, Any]) -> Manifest:
+    names = [told["folder"], *(old["folder"] for old in told["retired"])]
+    if not all(FOLDER.fullmatch(name) for name in names) or not all(map(TABLE_NAME.fullmatch, told["tables"])):
+        raise ValueError("a name that this program would not give")
+    retired = tuple(Retired(**old) for old in told["retired"])
+    for old in retired:
+        datetime.fromisoformat(old.at)
+    tables = {name: StoredTable(**stored) for name, stored in told["tables"].items()}
+    return Manifest(**{**told, "tables": tables, "retired": retired})
+
+
+def _newer(told: Mapping[str, Any], where: str) -> DataError:
+    return DataError(
+        "These tables were written by a newer version of this program",
+        where=f"{where}: schema version {shown(told['schema_version'])}, format {shown(told['format'])}",
+        expected=f"schema version {SCHEMA_VERSION}, format {FORMAT}, or older",
+        do="update this program, or give it a store of its own with RL_PIPELINE_STORE",
+        slug="tables-newer",
+    )
