@@ -1,0 +1,106 @@
+"""Settings: one place, whatever the current folder; a wrong one says what was expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rl_pipeline.errors import ConfigurationError
+from rl_pipeline.settings import Settings, described
+
+
+def test_everything_lies_in_the_home_of_the_user_by_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    settings = Settings.from_environment({})
+
+    home = tmp_path / ".rl_pipeline"
+    assert (settings.home, settings.store, settings.reports) == (home, str(home / "store"), home / "reports")
+    assert (settings.roots, settings.postgres_url, settings.quiet_minutes) == ((), None, 60.0)
+
+
+def test_the_environment_sets_everything(tmp_path: Path):
+    settings = Settings.from_environment(
+        {
+            "RL_PIPELINE_HOME": str(tmp_path),
+            "RL_PIPELINE_STORE": "s3://bucket/rl",
+            "RL_PIPELINE_ROOTS": f"{tmp_path}/a:{tmp_path}/b:",
+            "RL_PIPELINE_LOG_PATTERNS": "{experiment}-{job}.txt\n(?P<experiment>.+)-(?P<job>[0-9]{3,}).log",
+            "RL_PIPELINE_RUNS_PER_TICK": "7",
+            "RL_PIPELINE_SLURM": "yes",
+            "RL_PIPELINE_NOTIFY_TO": "a@lab.example, b@lab.example",
+        }
+    )
+
+    assert settings.store == "s3://bucket/rl"
+    assert settings.roots == (tmp_path / "a", tmp_path / "b")
+    assert settings.log_patterns == ("{experiment}-{job}.txt", "(?P<experiment>.+)-(?P<job>[0-9]{3,}).log")
+    assert (settings.runs_per_tick, settings.slurm) == (7, True)
+    assert settings.notify_to == ("a@lab.example", "b@lab.example")
+
+
+def test_an_empty_variable_is_an_unset_one(tmp_path: Path):
+    settings = Settings.from_environment({"RL_PIPELINE_HOME": str(tmp_path), "RL_PIPELINE_POSTGRES_URL": ""})
+
+    assert settings.postgres_url is None
+
+
+def test_the_file_sets_what_the_environment_does_not(tmp_path: Path):
+    (tmp_path / "settings.yaml").write_text(f"roots: [{tmp_path}/a]\nquiet_minutes: 5\nrunning_minutes: 10\n")
+
+    settings = Settings.from_environment({"RL_PIPELINE_HOME": str(tmp_path), "RL_PIPELINE_QUIET_MINUTES": "20"})
+
+    assert (settings.roots, settings.quiet_minutes, settings.running_minutes) == ((tmp_path / "a",), 20.0, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        ("RL_PIPELINE_HOME", "here", "an absolute path"),
+        ("RL_PIPELINE_ROOTS", "/a:b", "an absolute path"),
+        ("RL_PIPELINE_QUIET_MINUTES", "soon", "a number that is not negative"),
+        ("RL_PIPELINE_QUIET_MINUTES", "nan", "a number that is not negative"),
+        ("RL_PIPELINE_RUNS_PER_TICK", "0", "a whole number from 1"),
+        ("RL_PIPELINE_SLURM", "maybe", "true or false"),
+    ],
+)
+def test_a_value_that_cannot_be_understood_is_told_with_its_variable(
+    tmp_path: Path, variable: str, value: str, expected: str
+):
+    with pytest.raises(ConfigurationError) as told:
+        Settings.from_environment({"RL_PIPELINE_HOME": str(tmp_path), variable: value})
+
+    assert variable in str(told.value)
+    assert expected in str(told.value)
+
+
+@pytest.mark.parametrize("text", ["roots: [", "- a list", "colour: red", "home: /elsewhere"])
+def test_a_file_that_is_wrong_is_told(tmp_path: Path, text: str):
+    (tmp_path / "settings.yaml").write_text(text)
+
+    with pytest.raises(ConfigurationError, match=r"settings\.yaml"):
+        Settings.from_environment({"RL_PIPELINE_HOME": str(tmp_path)})
+
+
+def test_a_file_that_was_asked_for_must_exist(tmp_path: Path):
+    with pytest.raises(ConfigurationError, match="does not exist"):
+        Settings.from_environment(
+            {"RL_PIPELINE_HOME": str(tmp_path), "RL_PIPELINE_SETTINGS": str(tmp_path / "no.yaml")}
+        )
+
+
+def test_secrets_are_not_in_the_repr(tmp_path: Path):
+    settings = Settings.from_environment(
+        {"RL_PIPELINE_HOME": str(tmp_path), "RL_PIPELINE_POSTGRES_URL": "postgresql://u:hidden@db/rl"}
+    )
+
+    assert "hidden" not in repr(settings)
+
+
+def test_every_setting_is_described():
+    lines = {variable: default for variable, default, doc in described() if doc}
+
+    assert lines["RL_PIPELINE_HOME"] == "~/.rl_pipeline"
+    assert lines["RL_PIPELINE_QUIET_MINUTES"] == "60.0"
+    assert len(lines) == len(described())
