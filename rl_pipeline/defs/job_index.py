@@ -23,6 +23,7 @@ from uuid import uuid4
 import fsspec
 
 from rl_pipeline.discovery import ExperimentOnDisk, JobLog
+from rl_pipeline.discovery.grouping import natural
 from rl_pipeline.errors import ConfigurationError
 
 VERSION = 1
@@ -162,7 +163,7 @@ def _merged(known: RegisteredExperiment | None, found: ExperimentOnDisk) -> Regi
         experiment=found.experiment,
         key=found.key,
         trial_roots=tuple(roots),
-        jobs=tuple(jobs[key] for key in sorted(jobs)),
+        jobs=tuple(jobs[key] for key in sorted(jobs, key=natural)),  # the order of their ids
     )
 
 

@@ -2,6 +2,7 @@
 
     <store>/jobs/<job key>/…               the tables of one log
     <store>/experiments/<experiment key>/… its trials
+    <store>/job_trials/<job key>/…         those of them that ran in one job
     <store>/trial_ledgers/<experiment key> what the trial ledger has read (trial_ledger.py)
 
 How a set stays whole is told in shelf.py. The row of `jobs` also stands in the manifest, so that the
@@ -16,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rl_pipeline.schema import Job
+from rl_pipeline.schema import Job, Trial
 from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.frames import to_arrow, to_rows
 from rl_pipeline.tables.shelf import Clock, Shelf, Tables, utc_now
@@ -31,6 +32,7 @@ class TableStore:
         files = StoreFiles(self.url)
         self._jobs = Shelf(files, "jobs", clock=clock)
         self._experiments = Shelf(files, "experiments", clock=clock)
+        self._job_trials = Shelf(files, "job_trials", clock=clock)
 
     def write_job(self, job_key: str, tables: Tables, provenance: Mapping[str, Any]) -> str:
         """Make these the current tables of a job; gives the version, a digest of the content.
@@ -90,6 +92,14 @@ class TableStore:
     def list_experiments(self) -> list[str]:
         """Keys of all experiments with tables, sorted."""
         return self._experiments.keys()
+
+    def write_job_trials(self, job_key: str, trials: pa.Table, provenance: Mapping[str, Any]) -> str:
+        """Make this the current table of the trials that ran in a job; as `write_job`."""
+        return self._job_trials.write(job_key, {Trial.TABLE: trials}, provenance, {})
+
+    def read_job_trials(self, job_key: str, columns: list[str] | None = None) -> pa.Table:
+        """The trials that ran in a job; raises as `read_job` does."""
+        return self._job_trials.read_table(job_key, Trial.TABLE, columns)
 
     def ledger_url(self, experiment_key: str) -> str:
         """Where the experiment's trial ledger lies."""

@@ -149,3 +149,12 @@ def test_an_address_of_an_unknown_kind_says_so():
 
 def test_the_ledger_of_an_experiment_lies_in_the_store(tmp_path: Path):
     assert TableStore(str(tmp_path)).ledger_url("exp") == f"{tmp_path}/trial_ledgers/exp"
+
+
+def test_the_trials_of_a_job_lie_apart_from_its_other_tables(store: TableStore):
+    trials = arrow_schema(Trial).empty_table()
+
+    store.write_job_trials("exp_7", trials, PROVENANCE)
+
+    assert store.read_job_trials("exp_7").equals(trials)
+    assert store.list_jobs() == []
