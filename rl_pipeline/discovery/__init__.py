@@ -4,6 +4,7 @@ Only names, file facts and the ends of files are read here; what a log says is f
 `dialects`.
 """
 
+from rl_pipeline.discovery.checkpoints import CheckpointOnDisk, find_checkpoints
 from rl_pipeline.discovery.discover import discover
 from rl_pipeline.discovery.file_names import LogPattern, parse_log_pattern
 from rl_pipeline.discovery.found import Discovery, ExperimentOnDisk, JobLog, Problem
@@ -16,6 +17,7 @@ from rl_pipeline.discovery.trial_roots import find_trial_roots
 
 __all__ = [
     "Changes",
+    "CheckpointOnDisk",
     "Discovery",
     "ExperimentOnDisk",
     "Inventory",
@@ -27,6 +29,7 @@ __all__ = [
     "SacctState",
     "changes",
     "discover",
+    "find_checkpoints",
     "find_trial_roots",
     "first_printed_time",
     "group",

@@ -61,7 +61,7 @@ def checked_trial_roots(given: Sequence[Path]) -> tuple[Path, ...]:
                 "no such trial folder" if not path.exists() else "the trial folder is a file",
                 where=str(path),
                 expected="a folder with one folder per trial, each with a result.json",
-                do="correct the path given with --trace-jobs (or in RL_PIPELINE_TRACE_JOBS)",
+                do="correct the path given with --trace-jobs",
                 slug="missing-trial-folder",
             )
     return tuple(dict.fromkeys(path.absolute() for path in given))
