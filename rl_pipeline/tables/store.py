@@ -3,6 +3,7 @@
     <store>/jobs/<job key>/…               the tables of one log
     <store>/experiments/<experiment key>/… its trials
     <store>/job_trials/<job key>/…         those of them that ran in one job
+    <store>/comparisons/<experiment key>/… its jobs side by side
     <store>/trial_ledgers/<experiment key> what the trial ledger has read (trial_ledger.py)
 
 How a set stays whole is told in shelf.py. The row of `jobs` also stands in the manifest, so that the
@@ -23,6 +24,8 @@ from rl_pipeline.tables.frames import to_arrow, to_rows
 from rl_pipeline.tables.shelf import Clock, Shelf, Tables, utc_now
 from rl_pipeline.tables.store_files import StoreFiles
 
+COMPARISON = "cross_log_comparison"
+
 
 class TableStore:
     """Tables by partition key, below one fsspec URL or path."""
@@ -33,6 +36,7 @@ class TableStore:
         self._jobs = Shelf(files, "jobs", clock=clock)
         self._experiments = Shelf(files, "experiments", clock=clock)
         self._job_trials = Shelf(files, "job_trials", clock=clock)
+        self._comparisons = Shelf(files, "comparisons", clock=clock)
 
     def write_job(self, job_key: str, tables: Tables, provenance: Mapping[str, Any]) -> str:
         """Make these the current tables of a job; gives the version, a digest of the content.
@@ -100,6 +104,14 @@ class TableStore:
     def read_job_trials(self, job_key: str, columns: list[str] | None = None) -> pa.Table:
         """The trials that ran in a job; raises as `read_job` does."""
         return self._job_trials.read_table(job_key, Trial.TABLE, columns)
+
+    def write_comparison(self, experiment_key: str, rows: pa.Table, provenance: Mapping[str, Any]) -> str:
+        """Make this the current comparison of the jobs of an experiment; as `write_job`."""
+        return self._comparisons.write(experiment_key, {COMPARISON: rows}, provenance, {})
+
+    def read_comparison(self, experiment_key: str) -> pa.Table:
+        """The comparison of the jobs of an experiment; raises as `read_job` does."""
+        return self._comparisons.read_table(experiment_key, COMPARISON)
 
     def ledger_url(self, experiment_key: str) -> str:
         """Where the experiment's trial ledger lies."""

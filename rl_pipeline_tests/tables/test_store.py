@@ -158,3 +158,12 @@ def test_the_trials_of_a_job_lie_apart_from_its_other_tables(store: TableStore):
 
     assert store.read_job_trials("exp_7").equals(trials)
     assert store.list_jobs() == []
+
+
+def test_the_comparison_of_an_experiment_lies_apart_from_its_trials(store: TableStore):
+    rows = pa.table({"job": ["job_7"], "total_steps": [19]})
+
+    store.write_comparison("exp", rows, PROVENANCE)
+
+    assert store.read_comparison("exp").to_pylist() == [{"job": "job_7", "total_steps": 19}]
+    assert store.list_experiments() == []
