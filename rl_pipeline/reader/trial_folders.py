@@ -1,0 +1,245 @@
+"""Where trials lie: every `result.json` below a root, and every folder that should have one.
+
+In: a root. Out: `TrialFile`s (name, size, time, inode: enough to know whether it was read before) and
+`NotRead`s with a reason. Nothing is opened but folders, and nothing raises.
+
+Folders nest: a trial is one folder, but job folders (with a `result.json` of their own), run folders
+and `eval_sessions` stand above it, in any depth. So everything is walked, except what can hold no
+further trial: the folders a trial keeps its own files in, and whole trials that are known by name.
+
+No link to a folder is followed. One that leads elsewhere in the root shows folders that are walked
+anyway, one that leads to a folder above is a loop, and one that leads out of the root could lead
+anywhere; each is told. A `result.json` that is a link is read if its target lies in the root.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Container, Generator, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+RESULT = "result.json"
+EVAL_SESSIONS = "eval_sessions"
+# Folders a trial keeps its own files in; no trial lies below them.
+PARTS_OF_A_TRIAL = frozenset({"agent", "verifier", "artifacts", "steps", "environment", "tests", "solution"})
+SIGN_OF_A_JOB = "job.log"
+SURE_SIGNS = frozenset({"trial.log", "exception.txt", "agent", "verifier"})
+SIGNS = SURE_SIGNS | {"config.json", RESULT, SIGN_OF_A_JOB}
+# Harbor's trial names: the task, then seven random letters and digits.
+TRIAL_NAME = re.compile(r"__[A-Za-z0-9]{7}$")
+ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2")
+DEEPEST = 64
+
+LINK_ERRORS = {errno.ELOOP: "a link that leads back to itself: a loop; not followed", errno.ENOENT: "a link to nothing"}
+NO_RESULT = "no result.json: the trial is running or was killed"
+NOTHING = "no result.json, and nothing else that a trial leaves"
+
+
+class TrialFile(NamedTuple):
+    """A `result.json` that may be a trial's, and what tells whether it changed."""
+
+    path: str  # to open it
+    folder: str  # relative to the root, with slashes; "." for the root itself
+    size: int
+    mtime_ns: int
+    inode: int
+    is_eval: bool
+    is_leaf: bool  # no further trial can lie below its folder
+
+
+class NotRead(NamedTuple):
+    """A file or folder that is not read as a trial, and why."""
+
+    path: str  # relative to the root, with slashes
+    reason: str
+
+
+Found = TrialFile | NotRead
+
+
+class _Folder(NamedTuple):
+    path: str
+    relative: str
+    depth: int
+    is_eval: bool
+
+
+class _Listing(NamedTuple):
+    """What a folder holds, as far as it matters here; `folders` are those to walk, sorted."""
+
+    folders: list[str]
+    result: os.DirEntry[str] | None
+    is_trial_like: bool
+    is_surely_trial: bool
+    told: list[NotRead]
+
+
+def find_trials(root: Path, *, known: Container[str] = ()) -> Iterator[Found]:
+    """Every `result.json` below a root, and what looks like a trial but has none.
+
+    Args:
+        root: where to begin; a link here is followed.
+        known: relative folders that were found to be trials with nothing below; they are looked at
+            with one question to the file system instead of being listed.
+    """
+    try:
+        top = os.path.realpath(root)
+        is_folder = stat.S_ISDIR(os.stat(top).st_mode)  # noqa: PTH116 - as text, like the million paths below it
+    except (OSError, ValueError) as error:
+        yield NotRead(".", _why(error))
+        return
+    if not is_folder:
+        yield NotRead(".", "not a folder")
+        return
+    # The open folders from the root down, each with the names still to walk: memory for one branch.
+    branch: list[tuple[_Folder, Iterator[str]]] = []
+    folder: _Folder | None = _Folder(top, "", 0, EVAL_SESSIONS in Path(top).parts)
+    while folder is not None or branch:
+        if folder is not None:
+            inner = yield from _look_into(folder, top)
+            branch.append((folder, iter(inner)))
+        folder = yield from _next_folder(branch, known)
+
+
+def _look_into(folder: _Folder, top: str) -> Generator[Found, None, list[str]]:
+    """Tell what one folder holds; gives the names of the folders to walk."""
+    if folder.depth > DEEPEST:
+        yield NotRead(_shown(folder.relative), f"more than {DEEPEST} folders deep: a loop, or no trial")
+        return []
+    try:
+        with os.scandir(folder.path) as entries:
+            listing = _listing_of(entries, folder, top)
+    except OSError as error:
+        yield NotRead(_shown(folder.relative), _why(error))
+        return []
+    yield from listing.told
+    if listing.result is not None:
+        yield _result_of(folder, top, listing.result.is_symlink(), is_leaf=not listing.folders)
+    elif reason := _missing_result(folder, listing):
+        yield NotRead(_shown(folder.relative), reason)
+    return listing.folders
+
+
+def _listing_of(entries: Iterator[os.DirEntry[str]], folder: _Folder, top: str) -> _Listing:
+    folders: list[str] = []
+    told: list[NotRead] = []
+    signs: set[str] = set()
+    result = None
+    for entry in entries:
+        if entry.name in SIGNS:
+            signs.add(entry.name)
+        if entry.name == RESULT:
+            result = entry
+        elif entry.is_symlink():
+            told += _link(entry, folder, top)
+        elif _is_folder(entry):
+            folders.append(entry.name)
+        elif entry.name.endswith(ARCHIVES):
+            told.append(NotRead(_shown(_join(folder.relative, entry.name)), "an archive: packed trials are not read"))
+    is_trial_like = bool(signs) and SIGN_OF_A_JOB not in signs
+    if is_trial_like:
+        folders = [name for name in folders if name not in PARTS_OF_A_TRIAL]
+    return _Listing(
+        sorted(folders), result, is_trial_like, is_trial_like and not SURE_SIGNS.isdisjoint(signs), sorted(told)
+    )
+
+
+def _next_folder(
+    branch: list[tuple[_Folder, Iterator[str]]], known: Container[str]
+) -> Generator[Found, None, _Folder | None]:
+    """The next folder to look into, telling the known trials on the way; closes branches that are done."""
+    while branch:
+        above, names = branch[-1]
+        for name in names:
+            is_eval = above.is_eval or name == EVAL_SESSIONS
+            inner = _Folder(f"{above.path}/{name}", _join(above.relative, name), above.depth + 1, is_eval)
+            if inner.relative not in known or (found := _known_result(inner)) is None:
+                return inner
+            yield found
+        branch.pop()
+    return None
+
+
+def _known_result(folder: _Folder) -> TrialFile | None:
+    """The result of a trial seen before, or None when it is not there as it was: then the folder is listed."""
+    path = f"{folder.path}/{RESULT}"
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return None
+    return _trial_file(folder, path, info, is_leaf=True) if stat.S_ISREG(info.st_mode) else None
+
+
+def _result_of(folder: _Folder, top: str, is_link: bool, *, is_leaf: bool) -> Found:
+    path, relative = f"{folder.path}/{RESULT}", _join(folder.relative, RESULT)
+    try:
+        if is_link and not _lies_in(os.path.realpath(path), top):
+            return NotRead(_shown(relative), "a link that leads out of the trial root; not followed")
+        info = os.stat(path)  # noqa: PTH116
+    except OSError as error:
+        return NotRead(_shown(relative), "a link to nothing" if is_link else _why(error))
+    if not stat.S_ISREG(info.st_mode):
+        return NotRead(_shown(relative), "not a regular file")
+    return _trial_file(folder, path, info, is_leaf=is_leaf)
+
+
+def _trial_file(folder: _Folder, path: str, info: os.stat_result, *, is_leaf: bool) -> TrialFile:
+    shown = _shown(folder.relative)
+    return TrialFile(path, shown, info.st_size, info.st_mtime_ns, info.st_ino, folder.is_eval, is_leaf)
+
+
+def _missing_result(folder: _Folder, listing: _Listing) -> str | None:
+    """Why a folder without `result.json` is worth telling; None for a folder above trials."""
+    if listing.folders and not listing.is_surely_trial:
+        return None
+    if listing.is_trial_like or TRIAL_NAME.search(folder.relative) is not None:
+        return NO_RESULT
+    return NOTHING if folder.depth == 1 else None
+
+
+def _link(entry: os.DirEntry[str], folder: _Folder, top: str) -> Iterator[NotRead]:
+    """A link to a folder, or to nothing, is told and not followed; links to files are of no interest."""
+    relative = _shown(_join(folder.relative, entry.name))
+    try:
+        target = os.path.realpath(entry.path)
+        if not stat.S_ISDIR(os.stat(entry.path).st_mode):  # noqa: PTH116
+            return
+    except OSError as error:
+        yield NotRead(relative, LINK_ERRORS.get(error.errno or 0, f"a link that cannot be followed ({_why(error)})"))
+        return
+    if _lies_in(folder.path, target):
+        yield NotRead(relative, "a link to a folder above it: a loop; not followed")
+    elif _lies_in(target, top):
+        yield NotRead(relative, "a link to another folder of the same root, which is read there")
+    else:
+        yield NotRead(relative, "a link that leads out of the trial root; not followed")
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def _shown(relative: str) -> str:
+    """A relative path as text; bytes of a name that are not UTF-8 are written as hexadecimal numbers."""
+    return os.fsencode(relative).decode("utf-8", "backslashreplace") if relative else "."
+
+
+def _why(error: OSError | ValueError) -> str:
+    if isinstance(error, PermissionError):
+        return "no permission to read it"
+    return getattr(error, "strerror", None) or str(error)
