@@ -32,9 +32,9 @@ VALUE_STATES = (MEASURED, BELOW_RESOLUTION, NOT_FINITE, TEXT)
 TRAIN, EVAL, TIMING, PARTIAL = "train", "eval", "timing", "partial"
 BLOCK_KINDS = (TRAIN, EVAL, TIMING, PARTIAL)
 
-# Where a metric value was read (column `source`).
-CONSOLE, MIRROR, JSONL = "console", "mirror", "jsonl"
-METRIC_SOURCES = (CONSOLE, MIRROR, JSONL)
+# Where a metric value was read (column `source`); a summary is a line of words with numbers, not a block.
+CONSOLE, MIRROR, JSONL, SUMMARY = "console", "mirror", "jsonl", "summary"
+METRIC_SOURCES = (CONSOLE, MIRROR, JSONL, SUMMARY)
 
 SOLVED, UNSOLVED, UNSCORED = "solved", "unsolved", "unscored"
 OUTCOMES = (SOLVED, UNSOLVED, UNSCORED)
@@ -142,7 +142,7 @@ class StepMetric:
         "the value as printed when it is text, a list or not finite; redacted", Unit.TEXT, default=None
     )
     state: str = column("measured, below_resolution (printed 0.0000), not_finite, text", Unit.TEXT)
-    source: str = column("console, mirror or jsonl", Unit.TEXT)
+    source: str = column("console, mirror, jsonl or summary", Unit.TEXT)
     logged_at: datetime | None = column("time of the block's head", Unit.TIME, default=None)
     zone: str | None = column("UTC, or null for unmarked local time", Unit.TEXT, default=None)
 
@@ -308,7 +308,7 @@ class Trial:
         "job in whose time window the trial ran; null when none or unknown", Unit.TEXT, default=None
     )
     job_confidence: str | None = column(
-        "exact (one window, zones known) · assumed_utc · overlap · none", Unit.TEXT, default=None
+        "exact (one window, zones known) · assumed_utc · estimated_zone · overlap · none", Unit.TEXT, default=None
     )
 
 

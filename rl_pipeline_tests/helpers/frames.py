@@ -80,6 +80,4 @@ def _metric(job: str, block: int, step: int | None, metric: str, value: Any, sha
     number = float(value)
     finite = number == number and abs(number) != float("inf")
     state = {"state": MEASURED if finite else NOT_FINITE, **shape}
-    return StepMetric(
-        job=job, block=block, global_step=step, metric=metric, value=number if finite else None, **state
-    )
+    return StepMetric(job=job, block=block, global_step=step, metric=metric, value=number if finite else None, **state)
