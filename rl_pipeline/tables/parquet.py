@@ -35,7 +35,7 @@ def write_parquet(file: IO[bytes] | Any, table: pa.Table | pa.RecordBatchReader,
 
 def read_parquet(content: bytes, columns: list[str] | None = None) -> pa.Table:
     """The table in a Parquet file's bytes; its schema metadata is the one written."""
-    table = pq.read_table(pa.BufferReader(content), columns=columns)
+    table = pq.read_table(pa.BufferReader(content), columns=columns, use_threads=False)
     fields = [field.with_metadata(_without_parquet_ids(field.metadata)) for field in table.schema]
     return pa.Table.from_arrays(table.columns, schema=pa.schema(fields, metadata=table.schema.metadata))
 

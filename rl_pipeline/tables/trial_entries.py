@@ -1,0 +1,146 @@
+"""What is known of trial files: one entry per `result.json` and state of it, kept in small Parquet parts.
+
+    <ledger>/<version>/part-<digest of its content>.parquet
+
+An entry says which file in which state it is about (folder, size, time, inode), and either the
+trial's columns or the reason why the file is none. Parts are only ever added: a part's name is its
+content, entries of several parts simply add up, and which of them count is decided by looking at
+the files. So several runs at once cannot disturb each other; at worst a file is read twice. Parts
+are merged when there are many. Another version of the reading code has a folder of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from array import array
+from collections.abc import Callable, Iterable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rl_pipeline.schema import Trial
+from rl_pipeline.tables.columns import arrow_schema, schema_digest
+from rl_pipeline.tables.parquet import read_parquet, write_parquet
+from rl_pipeline.tables.store_files import StoreFiles
+
+# Columns that are told by where the file lies now, or by which jobs there are now: never remembered.
+UNREMEMBERED = ("path", "is_eval", "job", "job_confidence")
+TRIAL_FIELDS = [field.with_nullable(True) for field in arrow_schema(Trial) if field.name not in UNREMEMBERED]
+STATE_FIELDS = [
+    pa.field("folder", pa.string(), nullable=False),
+    pa.field("size", pa.int64(), nullable=False),
+    pa.field("mtime_ns", pa.int64(), nullable=False),
+    pa.field("inode", pa.int64(), nullable=False),
+    pa.field("is_leaf", pa.bool_(), nullable=False),
+    pa.field("reason", pa.string()),  # null: it is a trial
+]
+ENTRY_SCHEMA = pa.schema([*STATE_FIELDS, *TRIAL_FIELDS])
+MANY_PARTS = 16
+PART = re.compile(r"part-[0-9a-f]{32}\.parquet")
+VERSION_FOLDER = re.compile(r"[0-9a-f]{16}")
+
+
+class EntryIndex:
+    """Finds the entry of a file in a given state; holds no Python object per entry but its folder's name."""
+
+    def __init__(self, entries: pa.Table) -> None:
+        self._size, self._mtime_ns, self._inode = (_integers(entries, name) for name in ("size", "mtime_ns", "inode"))
+        self._is_leaf = pc.and_(entries["is_leaf"], pc.is_null(entries["reason"])).to_pylist()
+        self._newest: dict[str, int] = {}
+        self._older = array("q", [-1]) * entries.num_rows
+        for row, folder in enumerate(entries["folder"].to_pylist()):
+            self._older[row] = self._newest.get(folder, -1)
+            self._newest[folder] = row
+
+    def __contains__(self, folder: object) -> bool:
+        """Whether the folder was found to be a trial with no other trial below it."""
+        row = self._newest.get(folder, -1) if isinstance(folder, str) else -1
+        return row >= 0 and self._is_leaf[row]
+
+    def find(self, folder: str, size: int, mtime_ns: int, inode: int) -> int | None:
+        """The row of the entry, or None when the file was not read in this state."""
+        row = self._newest.get(folder, -1)
+        while row >= 0:
+            if (self._size[row], self._mtime_ns[row], self._inode[row]) == (size, mtime_ns, inode):
+                return row
+            row = self._older[row]
+        return None
+
+
+class EntryParts:
+    """The parts of one ledger, of one version of the reading code.
+
+    Args:
+        url: the ledger's folder; None keeps nothing.
+        version: name of the version of the reading code, a slug.
+    """
+
+    def __init__(self, url: str | None, version: str) -> None:
+        self._files = None if url is None else StoreFiles(url)
+        digest = hashlib.blake2b(f"{version} {schema_digest([ENTRY_SCHEMA])}".encode(), digest_size=8)
+        self._folder = digest.hexdigest()
+        self._loaded: list[str] = []
+
+    def load(self) -> pa.Table:
+        """All entries, in a fixed order. Parts that are damaged or gone are as if they had never been."""
+        if self._files is None:
+            return ENTRY_SCHEMA.empty_table()
+        names = [name for name in self._files.names(self._folder) if PART.fullmatch(name)]
+        contents = self._files.read_many([f"{self._folder}/{name}" for name in names])
+        self._loaded = sorted(contents)
+        tables = [_table_of(path, contents[path]) for path in self._loaded]
+        return pa.concat_tables([ENTRY_SCHEMA.empty_table(), *(table for table in tables if table is not None)])
+
+    def add(self, entries: pa.Table) -> None:
+        """Remember entries."""
+        if self._files is None or not entries.num_rows:
+            return
+        content = io.BytesIO()
+        write_parquet(content, entries, ENTRY_SCHEMA)
+        path = f"{self._folder}/part-{_digest(content.getvalue())}.parquet"
+        self._files.replace(path, content.getvalue())
+        self._loaded.append(path)
+
+    def merge_if_many(self, live: Callable[[], pa.Table]) -> None:
+        """Put one part in the place of many; only parts that were loaded or added here are deleted.
+
+        Args:
+            live: gives the entries that still count.
+        """
+        if self._files is None or len(self._loaded) <= MANY_PARTS:
+            return
+        merged = self._loaded
+        self._loaded = []
+        self.add(live())
+        self._forget(set(merged) - set(self._loaded))
+
+    def sweep(self) -> None:
+        """Delete what other versions of the reading code have remembered."""
+        names = self._files.names("") if self._files is not None else []
+        self._forget(name for name in names if name != self._folder and VERSION_FOLDER.fullmatch(name))
+
+    def _forget(self, names: Iterable[str]) -> None:
+        for name in sorted(names):
+            if self._files is not None:
+                self._files.remove(name)
+
+
+def _table_of(path: str, content: bytes) -> pa.Table | None:
+    """The entries of a part; None when it is not what its name says."""
+    if _digest(content) not in path:
+        return None
+    try:
+        table = read_parquet(content)
+    except (pa.ArrowException, OSError):
+        return None
+    return table if table.schema.equals(ENTRY_SCHEMA) else None
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def _integers(entries: pa.Table, name: str) -> array[int]:
+    return array("q", entries[name].to_numpy().tobytes())

@@ -1,0 +1,63 @@
+"""Entries are found by folder and state, and parts add up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from rl_pipeline.tables.trial_entries import ENTRY_SCHEMA, MANY_PARTS, EntryIndex, EntryParts
+
+
+def entry(folder: str, size: int = 1, *, is_leaf: bool = True, reason: str | None = None) -> pa.Table:
+    state = {"folder": folder, "size": size, "mtime_ns": 5, "inode": 7, "is_leaf": is_leaf, "reason": reason}
+    return pa.Table.from_pylist([{**state, "trial": folder}], schema=ENTRY_SCHEMA)
+
+
+def test_an_entry_is_found_by_folder_and_state():
+    index = EntryIndex(pa.concat_tables([entry("a", 1), entry("b", 1), entry("a", 2)]))
+
+    assert [index.find("a", size, 5, 7) for size in (1, 2, 3)] == [0, 2, None]
+    assert index.find("a", 1, 6, 7) is None
+    assert index.find("a", 1, 5, 8) is None
+    assert index.find("c", 1, 5, 7) is None
+
+
+def test_only_trials_with_nothing_below_are_known_as_such():
+    index = EntryIndex(
+        pa.concat_tables([entry("trial"), entry("job", reason="result of a job"), entry("above", is_leaf=False)])
+    )
+
+    assert [folder in index for folder in ("trial", "job", "above", "other", 7)] == [True, False, False, False, False]
+
+
+def test_parts_add_up_and_equal_ones_are_one(tmp_path: Path):
+    EntryParts(str(tmp_path), "1").add(entry("a"))
+    EntryParts(str(tmp_path), "1").add(entry("a"))
+    EntryParts(str(tmp_path), "1").add(entry("b"))
+
+    assert sorted(EntryParts(str(tmp_path), "1").load()["folder"].to_pylist()) == ["a", "b"]
+    assert EntryParts(str(tmp_path), "2").load().num_rows == 0
+
+
+def test_merging_deletes_only_what_was_seen(tmp_path: Path):
+    for number in range(MANY_PARTS + 1):
+        EntryParts(str(tmp_path), "1").add(entry(f"t{number}"))
+    parts = EntryParts(str(tmp_path), "1")
+    known = parts.load()
+    EntryParts(str(tmp_path), "1").add(entry("of another run"))
+
+    parts.merge_if_many(lambda: known)
+
+    assert len(list(tmp_path.rglob("*.parquet"))) == 2
+    assert EntryParts(str(tmp_path), "1").load().num_rows == MANY_PARTS + 2
+
+
+def test_without_a_place_nothing_is_remembered():
+    parts = EntryParts(None, "1")
+
+    parts.add(entry("a"))
+    parts.merge_if_many(ENTRY_SCHEMA.empty_table)
+    parts.sweep()
+
+    assert parts.load().num_rows == 0
