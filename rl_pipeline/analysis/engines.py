@@ -142,14 +142,15 @@ def _lines_by_job(vllm_stats: pd.DataFrame) -> pd.DataFrame:
 
 def _engines(rows: pd.DataFrame) -> tuple[Engine, ...]:
     found = []
-    for (job, ip, pid, index), part in rows.groupby(["job", "ip", "pid", "engine_index"], sort=True, dropna=False):
+    for _, part in rows.groupby(["job", "ip", "pid", "engine_index"], sort=True, dropna=False):
+        first = part.iloc[0]
         throughput = numbers(part["generation_throughput"])
         found.append(
             Engine(
-                job=str(job),
-                ip=None if pd.isna(ip) else str(ip),
-                pid=None if pd.isna(pid) else int(pid),
-                engine_index=None if pd.isna(index) else int(index),
+                job=str(first["job"]),
+                ip=None if pd.isna(first["ip"]) else str(first["ip"]),
+                pid=None if pd.isna(first["pid"]) else int(first["pid"]),
+                engine_index=None if pd.isna(first["engine_index"]) else int(first["engine_index"]),
                 lines=len(part),
                 running_mean=_mean(numbers(part["running"])),
                 waiting_mean=_mean(numbers(part["waiting"])),
@@ -276,7 +277,7 @@ def _kv_full_share(rows: pd.DataFrame, full: float) -> float | None:
 
 def numbers(column: pd.Series[float]) -> Floats:
     """A nullable column as floats without its nulls."""
-    return column.dropna().to_numpy(dtype=np.float64)
+    return np.asarray(column.dropna(), dtype=np.float64)
 
 
 def ratio(part: float | None, whole: float | None) -> float | None:

@@ -97,7 +97,8 @@ def _uneven(part: pd.DataFrame, limit: float) -> Iterator[UnevenBin]:
         known = part.dropna(subset=[name])
         if len(known) < 2:
             continue
-        low, high = known.loc[known[name].idxmin()], known.loc[known[name].idxmax()]
+        ordered = known.sort_values(name, kind="stable")
+        low, high = ordered.iloc[0], ordered.iloc[-1]
         if high[name] > limit * low[name]:
             yield UnevenBin(
                 job=str(low["job"]),

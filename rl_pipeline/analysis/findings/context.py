@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 import pandas as pd
 
@@ -73,7 +74,7 @@ class RunContext:
         return wait_share_of(self.steps)
 
     @cached_property
-    def jobs_by_name(self) -> dict[str, pd.Series[object]]:
+    def jobs_by_name(self) -> dict[str, pd.Series[Any]]:
         """Rows of `jobs` by short name."""
         return {str(row["job"]): row for _, row in self.frames.jobs.iterrows()}
 
@@ -103,8 +104,8 @@ class RunContext:
     def at_step(self, text: str, row: int, *, key: str | None = None, series: StepSeries | None = None) -> Evidence:
         """Evidence at one step row: its file, line and step, and the value of `key` there."""
         steps = self.steps if series is None else series
-        keys = steps.rows.loc[row]
-        value = steps.column(key).loc[row] if key else None
+        keys = steps.rows.iloc[row]
+        value = steps.column(key).iloc[row] if key else None
         job, step = str(keys["job"]), int(keys["global_step"])
         return Evidence(
             text=text,
@@ -222,7 +223,7 @@ def _wait_shares(steps: StepSeries) -> dict[str | None, float | None]:
     return shares
 
 
-def configured_number(frames: ExperimentFrames, *names: str) -> tuple[pd.Series[object], float] | None:
+def configured_number(frames: ExperimentFrames, *names: str) -> tuple[pd.Series[Any], float] | None:
     """The last logged configuration entry whose dotted key ends in one of the names, and its number."""
     events = frames.job_events[frames.job_events["kind"] == "configuration"]
     known = events[events["name"].notna() & events["value"].notna()]

@@ -379,9 +379,9 @@ def gap_between_steps(context: RunContext) -> Answer:
         return clear(summary, n=n, population="pairs of successive blocks")
     evidence = [
         context.at_step(
-            f"{number(float(gap), 0)} s before step {rows['global_step'][row]}", int(str(row)), series=context.all_steps
+            f"{number(float(gap), 0)} s before step {rows['global_step'].iloc[row]}", row, series=context.all_steps
         )
-        for row, gap in large.items()
+        for row, gap in zip(large.index.astype(int), large, strict=True)
     ]
     summary = f"{len(large)} gaps of {number(float(large.sum()), 0)} s together; median step {number(median, 0)} s."
     return fired(summary, evidence, n=n, population="pairs of successive blocks")

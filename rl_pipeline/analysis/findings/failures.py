@@ -18,9 +18,15 @@ from rl_pipeline.schema import AGENT_LIMIT, CONTEXT, INFRASTRUCTURE, OTHER, VERI
 WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (CONTEXT, re.compile(r"ContextLength|ContextWindow|OutputLength|OutputToken")),
     (VERIFIER, re.compile(r"Verifier|RewardFile|AddTests")),
-    (INFRASTRUCTURE, re.compile(r"AgentSetup|Daytona|Environment|Sandbox|Network|Connection|RateLimit|Healthcheck|GKE|^Api|^API|ServiceUnavailable|InternalServer")),
+    (
+        INFRASTRUCTURE,
+        re.compile(
+            r"AgentSetup|Daytona|Environment|Sandbox|Network|Connection|RateLimit|Healthcheck|GKE|^Api|^API|"
+            r"ServiceUnavailable|InternalServer"
+        ),
+    ),
     (AGENT_LIMIT, re.compile(r"AgentTimeout|NonZeroAgentExit|SafetyRefusal")),
-)  # fmt: skip
+)
 TRIALS, BATCH_LINES = "trial files", "exception breakdowns in the logs"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from rl_pipeline.analysis.engines import LoadReading, is_over_subscribed
@@ -88,9 +89,9 @@ def _wait_evidence(context: RunContext, wait: pd.Series[float], step: pd.Series[
     if len(wait.dropna()) > 2 and wait.std() > 0 and step.std() > 0:
         r = float(wait.corr(step))
         found.append(context.over_steps(f"wait and step time move together: r = {number(r, 3)}", key=WAIT, value=r))
-    longest = int(wait.idxmax())
-    at = context.steps.steps.loc[longest]
-    found.append(context.at_step(f"longest wait {wait.loc[longest]:,.0f} s at step {at}", longest, key=WAIT))
+    longest = int(np.nanargmax(wait.to_numpy()))
+    at = context.steps.steps.iloc[longest]
+    found.append(context.at_step(f"longest wait {wait.iloc[longest]:,.0f} s at step {at}", longest, key=WAIT))
     return found
 
 
@@ -116,12 +117,9 @@ def engines_under_fed(context: RunContext) -> Answer:
     load = context.engines.overall
     waits = _trainer_waits(context)
     enough = load.lines >= context.count(SHARED, "minimum_engine_lines")
-    idle = (
-        load.empty_queue_share >= context.value("R2", "idle_queue_share")
-        if _has(enough, load.empty_queue_share)
-        else None
-    )
-    low = load.running_share <= context.value("R2", "running_share") if _has(enough, load.running_share) else None
+    empty, share = (load.empty_queue_share, load.running_share) if enough else (None, None)
+    idle = None if empty is None else empty >= context.value("R2", "idle_queue_share")
+    low = None if share is None else share <= context.value("R2", "running_share")
     holds = all_of(waits, idle, low)
     evidence = _load_evidence(context)
     if holds is None:
@@ -138,10 +136,6 @@ def engines_under_fed(context: RunContext) -> Answer:
         missing=("GPU power and utilisation", "what holds requests back"),
         notes=_confidence_notes(load),
     )
-
-
-def _has(enough: bool, value: float | None) -> bool:
-    return enough and value is not None
 
 
 def _trainer_waits(context: RunContext) -> bool | None:

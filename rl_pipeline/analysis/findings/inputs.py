@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from rl_pipeline.analysis.findings.context import RunContext
@@ -90,12 +92,12 @@ def _near_resolution(context: RunContext, zeros: pd.DataFrame) -> list[Evidence]
     largest = known.assign(size=known["value"].abs()).groupby("metric", sort=False)["size"].max()
     counts = zeros["metric"].value_counts()
     found = []
-    for metric, size in largest.items():
+    for metric, size in zip(largest.index.astype(str), largest, strict=True):
         total = int((known["metric"] == metric).sum())
         if 0 < size <= NEAR_RESOLUTION and counts[metric] >= total / 2:
             row = zeros[zeros["metric"] == metric].iloc[0]
             text = f"{metric}: 0.0000 in {counts[metric]} of {total} values, the others at most {size:.4f}"
-            found.append(context.at_line(text, row["job"], row["line"], key=str(metric), value=float(size)))
+            found.append(context.at_line(text, row["job"], row["line"], key=metric, value=float(size)))
     return found
 
 
@@ -189,13 +191,13 @@ def log_damaged(context: RunContext) -> Answer:
     )
 
 
-def _damage(context: RunContext, row: pd.Series[object]) -> list[Evidence]:
+def _damage(context: RunContext, row: pd.Series[Any]) -> list[Evidence]:
     job, running = str(row["job"]), row["end_state"] == "running"
     found = []
     if bool(row["cut_tail"]) and not running:
         found.append((f"{job}: the last line has no end", row["lines"]))
     for name, words in (("nul_bytes", "NUL bytes"), ("undecodable_bytes", "bytes that are not UTF-8")):
-        count = 0 if pd.isna(row[name]) else int(str(row[name]))  # type: ignore[call-overload]
+        count = 0 if pd.isna(row[name]) else int(row[name])
         found += [(f"{job}: {count:,} {words}", None)] if count else []
     if isinstance(row["read_error"], str) and row["read_error"]:
         found.append((f"{job}: reading stopped early ({row['read_error']})", row["lines"]))
@@ -210,7 +212,7 @@ def _cut_block(context: RunContext, job: str) -> int | None:
     own = blocks[blocks["job"] == job]
     if own.empty:
         return None
-    last = own.loc[own["line"].astype("int64").idxmax()]
+    last = own.sort_values("line", kind="stable").iloc[-1]
     return int(last["line"]) if last["kind"] == PARTIAL else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from rl_pipeline.analysis.checkpoints import Candidate
 from rl_pipeline.analysis.findings.context import REWARD, RunContext
 from rl_pipeline.analysis.findings.finding import (
     CRITICAL,
@@ -231,17 +232,7 @@ def checkpoint_choice(context: RunContext) -> Answer:
     n = len(context.steps)
     if choice.step is None:
         return not_measurable(choice.reason or "a checkpoint to choose", n=n, population="canonical steps")
-    evidence = [
-        Evidence(
-            text=f"step {candidate.global_step}: average {number(candidate.ema, 4)}, reward "
-            f"{number(candidate.reward, 4)}"
-            f"{f' ({candidate.excluded})' if candidate.excluded else ' (can not be told apart)' if candidate.tied else ''}",
-            step_range=(candidate.global_step, candidate.global_step),
-            key=REWARD,
-            value=candidate.ema,
-        )
-        for candidate in choice.candidates
-    ]
+    evidence = [_candidate_evidence(candidate) for candidate in choice.candidates]
     tied = f", not separable from {', '.join(map(str, choice.tied_steps))}" if choice.tied_steps else ""
     summary = (
         f"Step {choice.step} (moving average {number(choice.ema, 4)}, SE {number(choice.standard_error, 4)}){tied}."
@@ -250,3 +241,14 @@ def checkpoint_choice(context: RunContext) -> Answer:
     notes = (f"{choice.warning}.",) if choice.warning else ()
     missing = () if on_disk else ("which checkpoints are on disk",)
     return fired(summary, evidence, n=n, population="canonical steps", missing=missing, notes=notes)
+
+
+def _candidate_evidence(candidate: Candidate) -> Evidence:
+    remark = f" ({candidate.excluded})" if candidate.excluded else " (can not be told apart)" if candidate.tied else ""
+    numbers = f"average {number(candidate.ema, 4)}, reward {number(candidate.reward, 4)}"
+    return Evidence(
+        text=f"step {candidate.global_step}: {numbers}{remark}",
+        step_range=(candidate.global_step, candidate.global_step),
+        key=REWARD,
+        value=candidate.ema,
+    )

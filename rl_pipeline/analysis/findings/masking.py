@@ -22,9 +22,7 @@ LOGGED, FILES = "logged samples", "training trials"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Masking:
-    """Unscored samples: share (fraction), counts, range of the share over stretches, p that all steps have one "
-    "share.
-    """
+    """Unscored samples: share (fraction) and counts, range of the share over stretches, p of one share for all."""
 
     share: float | None
     masked: int

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
 import pandas as pd
 
 from rl_pipeline.analysis.findings.context import STEP, RunContext
@@ -75,13 +76,14 @@ def _outlying_saves(context: RunContext, name: str, values: pd.Series[float], ev
         return []
     median, mean = float(values.median()), float(values.mean())
     texts = []
-    for row, seconds in values[values > context.value("R22", "outlier_ratio") * median].items():
-        step = context.all_steps.steps[row]
+    large = values[values > context.value("R22", "outlier_ratio") * median]
+    for row, seconds in zip(large.index.astype(int), large, strict=True):
+        step = context.all_steps.steps.iloc[row]
         text = (
             f"the save at step {step} took {number(float(seconds), 1)} s, "
             f"{number(float(seconds) / mean, 0)} × the mean and {number(float(seconds) / median, 0)} × the median"
         )
-        evidence.append(context.at_step(text, int(str(row)), key=f"timing/{name}", series=context.all_steps))
+        evidence.append(context.at_step(text, row, key=f"timing/{name}", series=context.all_steps))
         texts.append(text)
     return texts
 
@@ -240,7 +242,7 @@ def _silence(context: RunContext, job: str) -> _Silence | None:
         context.value("R24", "silence_ratio") * median,
         float(intervals.quantile(context.value("R24", "silence_percentile"))),
     )
-    last = own.loc[blocks.idxmax()]
+    last = own.iloc[int(np.argmax(blocks.to_numpy()))]
     text = (
         f"{job}: {number(seconds, 0)} s of silence after step {int(last['global_step'])}, median step "
         f"{number(median, 0)} s, "

@@ -83,12 +83,12 @@ def entropy_collapse(context: RunContext) -> Answer:
 def _run_evidence(
     context: RunContext, rows: pd.Index, values: pd.Series[float], medians: pd.Series[float], key: str
 ) -> Evidence:
-    worst = (values[rows] - medians[rows]).abs().idxmax()
+    worst = int(np.argmax((values[rows] - medians[rows]).abs().to_numpy()))
+    row = rows[worst]
     text = (
-        f"{number(float(values[worst]))} at step {context.steps.steps[worst]}, window median "
-        f"{number(float(medians[worst]))}"
+        f"{number(float(values[row]))} at step {context.steps.steps[row]}, window median {number(float(medians[row]))}"
     )
-    return context.over_steps(text, rows, key=key, value=float(values[worst]))
+    return context.over_steps(text, rows, key=key, value=float(values[row]))
 
 
 @rule(
@@ -171,7 +171,7 @@ def _lone_spikes(context: RunContext, known: pd.Series[float]) -> tuple[str, ...
     z, mean, spread = robust_z(known.to_numpy()), float(known.mean()), float(known.std())
     notes = []
     for place in np.flatnonzero(z > context.value("R7", "note_z")):
-        step, value = context.steps.steps[known.index[place]], float(known.iloc[place])
+        step, value = context.steps.steps.loc[known.index].iloc[place], float(known.iloc[place])
         scores = f"z {number((value - mean) / spread, 1)}, robust z {number(float(z[place]), 1)}"
         notes.append(
             f"Step {step}: {number(value, 4)} = {number(value / mean, 1)} × the mean ({scores}), one step only."

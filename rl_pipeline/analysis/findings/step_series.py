@@ -90,5 +90,5 @@ class StepSeries:
 
     def links(self) -> Iterator[tuple[int, str, pd.Index]]:
         """(place in the chain, job, rows) of every link with a step."""
-        for link, rows in self.rows.groupby("link", sort=True).groups.items():
-            yield int(link), str(self.rows["job"].loc[rows[0]]), rows
+        for _, part in self.rows.groupby("link", sort=True):
+            yield int(part["link"].iloc[0]), str(part["job"].iloc[0]), part.index
