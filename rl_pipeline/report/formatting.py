@@ -119,6 +119,12 @@ def p_value(value: float | None) -> str:
     return "< 0.0001" if value < 0.0001 else f"{value:.2g}"
 
 
+def p_equals(value: float | None) -> str:
+    """The same as part of a sentence: `p = 0.03`, `p < 0.0001`."""
+    text = p_value(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
 def plural(number: int, one: str, many: str | None = None) -> str:
     """`1 job`, `3 jobs`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -17,7 +17,12 @@ INLINE = re.compile(r"[\\`*\[\]|~#$]")
 # An underscore inside a word is plain text, which keeps metric names readable for programs.
 LONE_UNDERSCORE = re.compile(r"(?<![0-9A-Za-z_])_+|_+(?![0-9A-Za-z_])")
 BLOCK_START = re.compile(r"^(?:[-+=](?=[\s\-=+]|$)|(\d{1,9})([.)])(?=\s|$))")
-BARE_LINK = re.compile(r"(?i)(?<=[a-z0-9+.\-]):(?=//)|\bwww(?=\.)|(?<![0-9A-Za-z])@|@(?=[\w\-]+\.)|\b(?:mailto|xmpp)(?=:)")
+BARE_LINK = re.compile(
+    r"(?i)(?<=[a-z0-9+.\-]):(?=//)|\bwww(?=\.)|(?<![0-9A-Za-z])@|@(?=[\w\-]+\.)|\b(?:mailto|xmpp)(?=:)"
+)
+# `[0.1, 0.2]` reads as it is: nothing that follows can make a link of it.
+INTERVAL = re.compile(r"\[([-+−]?\d+(?:\.\d+)?), ([-+−]?\d+(?:\.\d+)?)\](?![(\[:])")
+INTERVAL_OPEN, INTERVAL_CLOSE = "\ue000", "\ue001"  # private characters; `one_line` has removed those of the text
 ENTITIES = {":": "&#58;", "@": "&#64;"}
 CONTROLS = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 
@@ -26,10 +31,12 @@ def markdown_escape(text: str) -> str:
     """The text as one line of inert Markdown."""
     line = one_line(text)
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = INTERVAL.sub(rf"{INTERVAL_OPEN}\1, \2{INTERVAL_CLOSE}", line)
     line = INLINE.sub(lambda found: f"\\{found.group()}", line)
     line = LONE_UNDERSCORE.sub(lambda found: "\\_" * len(found.group()), line)
     line = BARE_LINK.sub(lambda found: _unlinked(found.group()), line)
-    return BLOCK_START.sub(_inert_start, line)
+    line = BLOCK_START.sub(_inert_start, line)
+    return line.replace(INTERVAL_OPEN, "[").replace(INTERVAL_CLOSE, "]")
 
 
 def one_line(text: str) -> str:

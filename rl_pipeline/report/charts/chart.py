@@ -1,0 +1,85 @@
+"""What every chart has: a title that says what is seen, units, alternative text, its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rl_pipeline.report.palette import Theme, vega_config
+
+VEGA_LITE = "https://vega.github.io/schema/vega-lite/v5.json"  # names the grammar; nothing is fetched
+WIDTH, HEIGHT = 760, 260
+DIGITS = 7  # of numbers in a chart: finer than a pixel, and short enough to read
+
+Cell = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """One picture.
+
+    Attributes:
+        name: stem of its files.
+        title: what is seen, made from the numbers.
+        subtitle: what is drawn, with units.
+        alt: the picture in words, for those who do not see it.
+        spec: Vega-Lite, complete, with its data inside.
+        columns: titles of its table, with units.
+        rows: its numbers.
+    """
+
+    name: str
+    title: str
+    subtitle: str
+    alt: str
+    spec: Mapping[str, Any]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def specification(title: str, subtitle: str, theme: Theme, body: Mapping[str, Any]) -> dict[str, Any]:
+    """A complete specification around the marks of one chart."""
+    return {
+        "$schema": VEGA_LITE,
+        "title": {"text": title, "subtitle": subtitle},
+        "config": vega_config(theme),
+        **body,
+    }
+
+
+def records(columns: Iterable[str], rows: Iterable[Iterable[Cell]]) -> list[dict[str, Cell]]:
+    """Rows as Vega-Lite takes them; absent values stay null and are not drawn."""
+    names = tuple(columns)
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def rounded(value: float | None) -> float | None:
+    """A number to the chart's digits."""
+    return None if value is None else float(f"{value:.{DIGITS}g}")
+
+
+def restarts_layer(starts: Iterable[tuple[str, int]], theme: Theme, *, at: float = 0.0) -> list[dict[str, Any]]:
+    """Dashed rules where a job begins, named on top.
+
+    Args:
+        starts: (job, first global step).
+        theme: colours.
+        at: shift of the rule in steps, so that it stands before the first point.
+    """
+    values = [{"job": job, "start": step - at} for job, step in starts]
+    rule = {
+        "data": {"values": values},
+        "mark": {"type": "rule", "strokeDash": [4, 4], "color": theme.quiet, "opacity": 0.8},
+        "encoding": {"x": {"field": "start", "type": "quantitative"}},
+    }
+    name = {
+        "data": {"values": values},
+        "mark": {"type": "text", "align": "left", "baseline": "bottom", "dx": 3, "color": theme.quiet, "fontSize": 10},
+        "encoding": {
+            "x": {"field": "start", "type": "quantitative"},
+            "y": {"value": -2},
+            "text": {"field": "job", "type": "nominal"},
+        },
+    }
+    return [rule, name]

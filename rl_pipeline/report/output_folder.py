@@ -1,0 +1,141 @@
+"""Files that replace an earlier set: written beside, renamed into place, the rest of the folder untouched.
+
+A bundle is a set of files under one folder that may hold other people's files too. The new set is
+written into a hidden folder beside the old one; only when all of it is there are the files renamed into
+place, and files that only the earlier set had are removed. Which those are says the earlier set's own
+list, and nothing outside that list is ever removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path, PurePosixPath
+
+from rl_pipeline.errors import ConfigurationError, shown
+
+LIST_NAME = ".rl_pipeline_files.json"
+LIST_VERSION = 1
+STAGING_PREFIX = ".rl_pipeline_new_"
+LITTER_AGE_S = 86_400.0  # a day: no report takes that long to write
+
+
+def require_writable(folder: Path) -> None:
+    """Fail early where nothing could be written, leaving nothing behind.
+
+    Raises:
+        ConfigurationError: the folder, or the nearest one that exists above it, takes no files.
+    """
+    existing = folder
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    try:
+        if not existing.is_dir():
+            raise NotADirectoryError(f"{existing} is a file")
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+    except OSError as error:
+        raise _not_writable(folder, error) from error
+
+
+def replace_files(folder: Path, write: Callable[[Path], None]) -> tuple[str, ...]:
+    """Let `write` fill an empty folder, then put its files in the place of the earlier ones.
+
+    Args:
+        folder: where the files belong; made if it does not exist.
+        write: writes below the folder it is given.
+
+    Returns:
+        Names of the files relative to the folder, sorted.
+
+    Raises:
+        ConfigurationError: the disk refuses; earlier files are as they were.
+    """
+    staging: Path | None = None
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _sweep(folder)
+        staging = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=folder))
+        write(staging)
+        names = tuple(sorted(path.relative_to(staging).as_posix() for path in staging.rglob("*") if path.is_file()))
+        _require_replaceable(folder, names)
+        earlier = earlier_files(folder)
+        _move(staging, folder, names)
+        _remove(folder, sorted(set(earlier) - set(names)))
+        _write_list(staging, folder, names)
+    except OSError as error:
+        raise _not_writable(folder, error) from error
+    finally:
+        if staging is not None:
+            shutil.rmtree(staging, ignore_errors=True)
+        if is_new and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+    return names
+
+
+def earlier_files(folder: Path) -> tuple[str, ...]:
+    """Files of the set that stands there, by its own list; none when the list is missing or strange."""
+    try:
+        listed = json.loads((folder / LIST_NAME).read_text(encoding="utf-8"))["files"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return ()
+    return tuple(name for name in listed if isinstance(name, str) and _is_inside(name))
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a writer left that was killed long ago."""
+    for path in folder.glob(f"{STAGING_PREFIX}*"):
+        if path.is_dir() and not path.is_symlink() and time.time() - path.stat().st_mtime > LITTER_AGE_S:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\\" not in name
+
+
+def _require_replaceable(folder: Path, names: Iterable[str]) -> None:
+    for name in names:
+        if (folder / name).is_dir():
+            raise IsADirectoryError(f"{folder / name} is a folder where a file of the report belongs")
+
+
+def _move(staging: Path, folder: Path, names: Iterable[str]) -> None:
+    for name in names:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(staging / name, target)  # noqa: PTH105 - one call, atomic on every system
+
+
+def _remove(folder: Path, names: Iterable[str]) -> None:
+    """Remove files of the earlier set and folders that it leaves empty; links are not followed."""
+    for name in names:
+        path = folder / name
+        inner = [parent for parent in path.parents if parent != folder and folder in parent.parents]
+        if any(parent.is_symlink() for parent in inner):
+            continue
+        path.unlink(missing_ok=True)
+        for parent in inner:
+            if parent.is_dir() and not any(parent.iterdir()):
+                parent.rmdir()
+
+
+def _write_list(staging: Path, folder: Path, names: tuple[str, ...]) -> None:
+    text = json.dumps({"version": LIST_VERSION, "files": list(names)}, indent=1) + "\n"
+    (staging / LIST_NAME).write_text(text, encoding="utf-8")
+    os.replace(staging / LIST_NAME, folder / LIST_NAME)  # noqa: PTH105 - as above
+
+
+def _not_writable(folder: Path, error: OSError) -> ConfigurationError:
+    return ConfigurationError(
+        "The output folder cannot be written",
+        where=str(folder),
+        expected=f"a folder that takes files ({shown(error.strerror or str(error))})",
+        do="name another folder, or make room or permissions there; what stood there before is unchanged",
+        slug="output-not-writable",
+    )

@@ -1,0 +1,87 @@
+"""The one place that names colours, light and dark.
+
+Series colours are those of Okabe and Ito (2008, "Color universal design"), which stay apart for the
+common kinds of colour blindness, darkened or lightened until they stand out from the paper. A colour
+means one thing on all charts: accent is what the trainer did, waiting is amber, failures are vermilion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+FONT = "Inter, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theme:
+    """Colours of one kind of paper, as CSS hex."""
+
+    paper: str
+    ink: str
+    quiet: str
+    rule: str
+    accent: str
+    solved: str
+    unsolved: str
+    unscored: str
+    wait: str
+    series: tuple[str, ...]
+
+
+LIGHT = Theme(
+    paper="#ffffff",
+    ink="#1b1f24",
+    quiet="#5b6470",
+    rule="#d9dde2",
+    accent="#0b5fa5",
+    solved="#00795a",
+    unsolved="#c65300",
+    unscored="#8a8f98",
+    wait="#d99a00",
+    series=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#8a8f98", "#5b4636"),
+)
+DARK = Theme(
+    paper="#14171a",
+    ink="#e8eaed",
+    quiet="#a3abb5",
+    rule="#353b42",
+    accent="#6db5f2",
+    solved="#3cc79a",
+    unsolved="#f0894a",
+    unscored="#8d949d",
+    wait="#f0b93a",
+    series=("#5aa9e6", "#f0894a", "#3cc79a", "#e39bc4", "#f0b93a", "#8fd0f5", "#b794d6", "#a3abb5", "#c4a98f"),
+)
+
+
+def vega_config(theme: Theme) -> dict[str, Any]:
+    """The look of every chart as a Vega-Lite configuration."""
+    return {
+        "background": theme.paper,
+        "font": FONT,
+        "view": {"stroke": None},
+        "axis": {
+            "domainColor": theme.rule,
+            "gridColor": theme.rule,
+            "gridOpacity": 0.6,
+            "tickColor": theme.rule,
+            "labelColor": theme.quiet,
+            "titleColor": theme.quiet,
+            "titleFontWeight": "normal",
+            "labelFontSize": 11,
+            "titleFontSize": 11,
+        },
+        "axisX": {"grid": False},
+        "legend": {"labelColor": theme.ink, "titleColor": theme.quiet, "titleFontWeight": "normal", "labelLimit": 260},
+        "title": {
+            "anchor": "start",
+            "frame": "group",
+            "color": theme.ink,
+            "subtitleColor": theme.quiet,
+            "fontSize": 14,
+            "fontWeight": 600,
+            "subtitleFontSize": 11,
+            "offset": 12,
+        },
+    }
