@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,19 @@ def wilson_interval(
         method="wilson",
         standard_error=error,
     )
+
+
+def widened(rate: Estimate, design_effect: float | None) -> Estimate:
+    """A Wilson rate whose attempts are worth fewer independent ones: n ÷ design effect.
+
+    Without a design effect above 1 the rate stays as it is.
+    """
+    if rate.value is None or design_effect is None or design_effect <= 1 or rate.n <= 0:
+        return rate
+    lower, upper = wilson_bounds(rate.value, rate.n / design_effect, level=rate.level)
+    error = None if rate.standard_error is None else rate.standard_error * math.sqrt(design_effect)
+    method = f"wilson, design effect {design_effect:.1f}"
+    return replace(rate, lower=lower, upper=upper, method=method, standard_error=error)
 
 
 def wilson_bounds(rate: float, attempts: float, *, level: float = DEFAULT_LEVEL) -> tuple[float, float]:
