@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,6 +56,19 @@ def discover(
     return Discovery(found, tuple(problems))
 
 
+def examined(grouped: Discovery, keys: Collection[str]) -> Discovery:
+    """Some of the experiments that `group` found, as `discover` gives them: logs looked into, trial folders found.
+
+    Args:
+        grouped: everything that lies under the roots.
+        keys: partition keys of the experiments that are wanted.
+    """
+    problems: list[Problem] = []
+    shared = _shared_folders(grouped, grouped)
+    found = [_examined(item, problems) for item in grouped.experiments if item.key in keys]
+    return Discovery(tuple(_with_trials(item, shared, ()) for item in found if item.jobs), tuple(problems))
+
+
 def _must_exist(path: Path) -> None:
     if path.exists():
         return
@@ -103,10 +116,10 @@ def _unlisted(look: Inventory) -> list[Problem]:
 
 
 def _roots_without_logs(roots: Sequence[Path], inventory: Inventory) -> list[Problem]:
-    with_logs = {seen.folder.root for seen in inventory.folders}
+    with_logs = [Path(seen.folder.path) for seen in inventory.folders]
     problems = []
     for root in roots:
-        if root.as_posix() not in with_logs:
+        if not any(folder.is_relative_to(root) for folder in with_logs):
             empty = not any(root.iterdir())
             problems.append(
                 Problem(
@@ -150,5 +163,5 @@ def _examined(item: ExperimentOnDisk, problems: list[Problem]) -> ExperimentOnDi
 
 
 def _with_trials(item: ExperimentOnDisk, shared: frozenset[Path], extra: tuple[Path, ...]) -> ExperimentOnDisk:
-    roots = [*trial_roots_of(item.experiment, item.folders, shared), *extra]
+    roots = [*trial_roots_of(item, shared), *extra]
     return replace(item, trial_roots=tuple(dict.fromkeys(roots)))

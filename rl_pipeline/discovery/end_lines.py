@@ -30,6 +30,7 @@ _ACTOR = re.compile(r"\((?:[^()]{0,200}(?:\([^()]{0,100}\)[^()]{0,100})? )?pid=\
 _LOGGER = re.compile(
     r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{3}(?: ?(?:Z|[+-]\d{4}))? (?:\| [A-Z]+ *\| [^ ]{1,200} - |\S+ \S+ -- )"
 )
+_DATED = re.compile(r"\[?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)")
 _BAR_END = re.compile(r"(?:\]|it/s|s/it|%\|[^|]{0,200}\|?)\s*$")
 
 # slurmstepd, as printed for a job or one of its steps; see the SLURM sources, slurmstepd/req.c.
@@ -131,15 +132,23 @@ def _without_label(text: str) -> str:
     return text[label.end() :] if label else text
 
 
-def _message(text: str) -> str:
-    """The text behind actor prefixes and the logger's head."""
-    for _ in range(3):
+def _without_actors(text: str) -> str:
+    for _ in range(3):  # Ray's prefix, vLLM's, and one to spare
         prefix = _ACTOR.match(text)
         if prefix is None:
             break
         text = text[prefix.end() :]
-    head = _LOGGER.match(text)
-    return text[head.end() :] if head else text
+    return text
+
+
+def _message(text: str) -> str:
+    """The words of a logger's message, behind actor prefixes and the head; empty without a head.
+
+    Lines of a transcript come without one, so nothing in them is taken for the trainer's words.
+    """
+    text = _without_actors(text)
+    head = _LOGGER.search(text) if "it]" in text else _LOGGER.match(text)  # a head can be glued to a progress bar
+    return text[head.end() :] if head else ""
 
 
 def _classify(text: str, message: str, offset: int, line: int | None) -> EndLine | None:
@@ -229,11 +238,6 @@ def dated_times(text: str) -> Iterator[str]:
     """Every full date and time that stands at the head of a line of the text, as printed."""
     for line in text.split("\n"):
         message = _without_label(_CONTROL.sub("", line[:600]).rsplit("\r", 1)[-1].strip())
-        for _ in range(3):
-            prefix = _ACTOR.match(message)
-            if prefix is None:
-                break
-            message = message[prefix.end() :]
-        found = re.match(r"(?:=== .{0,200}? started )?\[?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)", message)
+        found = _DATED.match(_without_actors(message))
         if found:
             yield found[1]

@@ -46,7 +46,10 @@ _ARRAY_ID = re.compile(r"(?!(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d_)\d{5,}_\d{1,5}")
 
 @dataclass(frozen=True, slots=True)
 class LogName:
-    """The parts of a log's name; `job_id` is null when the name holds none, `experiment` when it is generic."""
+    """The parts of a log's name; `job_id` is null when the name holds none, `experiment` when it is generic.
+
+    `by_pattern`: a configured pattern named the experiment, which then needs no other sign.
+    """
 
     experiment: str | None
     job_id: str | None
@@ -156,7 +159,7 @@ class LogPattern:
             experiment=groups.get("experiment") or known.experiment,
             job_id=groups.get("job") or known.job_id,
             stem=known.stem,
-            by_pattern=True,
+            by_pattern="experiment" in groups,
         )
 
 

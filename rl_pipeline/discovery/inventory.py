@@ -165,10 +165,12 @@ def scan(
     known = {seen.folder.path: seen.files for seen in before.folders}
     listed: list[ListedFolder] = []
     kept: list[SeenFolder] = []
+    taken: set[str] = set()
     for root in (root.absolute().as_posix() for root in roots):
         found = list(find_log_folders(disk, root, patterns))
-        listed += found
         found_paths = {folder.folder.path for folder in found}
+        listed += [folder for folder in found if folder.folder.path not in taken]
+        taken |= found_paths
         kept += [
             seen
             for seen in before.folders

@@ -57,7 +57,15 @@ def parse_sacct(text: str) -> dict[str, SacctState]:
             id_column, state_column = names.index("jobid"), names.index("state")
         elif len(cells) > max(id_column, state_column):
             job_id, printed = cells[id_column], cells[state_column]
-            word = printed.split(" ", 1)[0].rstrip("+")  # `CANCELLED by 1000`; `CANCELLED+` when cut to the width
-            if _JOB_ID.fullmatch(job_id) and word in _STATES:
-                states[job_id] = SacctState(_STATES[word], printed)
+            state = _state(printed)
+            if state is not None and _JOB_ID.fullmatch(job_id):
+                states[job_id] = SacctState(state, printed)
     return states
+
+
+def _state(printed: str) -> str | None:
+    """State of `TIMEOUT`, `CANCELLED by 1000` or, cut to the column's width, `OUT_OF_ME+`."""
+    word = printed.partition(" ")[0]
+    if len(word) > len("CANC+") and word.endswith("+"):
+        word = next((name for name in _STATES if name.startswith(word[:-1])), "")
+    return _STATES.get(word)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rl_pipeline.discovery.disk import Disk
 from rl_pipeline.discovery.folders import LOGS, TRIAL_FOLDER
+from rl_pipeline.discovery.found import ExperimentOnDisk
 from rl_pipeline.errors import ConfigurationError
 
 _NOT_A_RUN = frozenset({TRIAL_FOLDER, LOGS, "checkpoints", "ckpts", "exports", "dumped_data", "wandb"})
@@ -24,20 +25,24 @@ def find_trial_roots(folders: Iterable[Path], disk: Disk | None = None) -> tuple
     return tuple(Path(path) for path in sorted(found))
 
 
-def trial_roots_of(experiment: str, folders: Iterable[Path], shared: Collection[Path] = ()) -> tuple[Path, ...]:
+def trial_roots_of(item: ExperimentOnDisk, shared: Collection[Path] = ()) -> tuple[Path, ...]:
     """The trial folders of one experiment.
 
     A folder whose name is not the experiment's may be a flat folder of logs; the experiment's own folder is
     then looked for inside it and beside it. From a folder that several experiments share (`shared`)
     nothing else is taken, since nobody could say whose trials these are.
     """
-    own = Path(experiment).name or experiment  # the name comes from a file name; never a path out of the folder
+    name = item.experiment
+    by_name = "/" not in name and name not in ("", ".", "..")  # a name must not lead out of the folder
     places: list[Path] = []
-    for folder in folders:
-        places += [folder / own] if folder in shared else [folder]
-        places += [folder.parent / own] if folder.name != own else []
+    for folder in item.folders:
+        if folder not in shared:
+            places.append(folder)
+        if by_name and folder.name != name:
+            places += [folder / name, folder.parent / name]
     found = find_trial_roots(dict.fromkeys(places))
-    beside = [folder.parent / TRIAL_FOLDER for folder in folders if folder not in shared and not found]
+    flat = {job.path.parent for job in item.jobs} & set(item.folders)
+    beside = [folder.parent / TRIAL_FOLDER for folder in item.folders if folder in flat and folder not in shared]
     return found or tuple(path for path in dict.fromkeys(beside) if path.is_dir())
 
 
