@@ -2,19 +2,35 @@
 
 A dialect module has five parts in this order: who prints this (docstring) · NEEDLES · pattern ·
 parse · SAMPLES. A message has three outcomes: *not mine* (None), *rows* (a sequence, maybe empty),
-or *mine but broken* (`Broken`). A dialect opens no file and imports no other dialect.
-
-Rows need the job's name, which a message does not carry; parsers are made for one job.
+or *mine but broken* (`Broken`). A dialect opens no file and imports no other dialect; what the parsers
+of one job share stands in `JobContext`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from rl_pipeline.reader.message import Message
 from rl_pipeline.schema import JobRow
+
+
+@dataclass(slots=True)
+class JobContext:
+    """What the parsers of one job share: its name, the block counter, and the course so far."""
+
+    job: str
+    blocks: int = 0
+    step_marker: int | None = None  # number in the last `Step N:` text
+    evaluations_ended: int = 0  # `Finished` lines of the evaluation timers
+
+    def next_block(self) -> int:
+        """The number of the next metric block, from 0 in file order."""
+        number = self.blocks
+        self.blocks += 1
+        return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +58,18 @@ class Parser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A line as it stands in a log (payload after unwrapping) and the rows it must give."""
+    """A line as it stands in a log (payload after unwrapping) and the rows it must give.
+
+    `rows` are those of the sample and of closing the parser after it; `before` are payloads that the same
+    source printed earlier, whose own rows are not among them. `bare`: printed without a logger's head.
+    """
 
     payload: str
     rows: tuple[JobRow, ...]
     broken: bool = False
     complete: bool = True
+    before: tuple[str, ...] = ()
+    bare: bool = False
 
 
 class Dialect(Protocol):
@@ -55,9 +77,11 @@ class Dialect(Protocol):
 
     NAME: str
     NEEDLES: tuple[bytes, ...]
+    PATTERNS: tuple[re.Pattern[str], ...]
+    HEADED: bool  # printed through a logger: a bare line of a source that uses one is quoted text
     SAMPLES: tuple[Sample, ...]
 
     @staticmethod
-    def parser(job: str) -> Parser:
+    def parser(context: JobContext) -> Parser:
         """A fresh parser for one job."""
         ...

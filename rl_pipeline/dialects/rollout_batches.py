@@ -1,0 +1,225 @@
+"""Batch lines of MarinSkyRL's terminal-bench generator.
+
+    Starting batch generation for {K} trials[ (mode={training|eval ({name})})]
+    Exception breakdown: {'{Type}': {n}, …}
+    Batch generation complete: {S}/{T} successful, {F} failed instances[, {M} masked (excluded from baseline)]
+
+The breakdown came on 2026-01-24 with `masked`, the mode two days later; before 2026-01-12 there were no lines. The
+breakdown counts trials and stands directly before its completion line, from the same process; one that no
+completion line follows is reported instead of being attached. Batches overlap: a completion has the mode of the
+Starting lines that are still outstanding for as many trials, when these agree. The number of the last `Step N:` text
+is kept as `since_step_marker`; generation runs ahead of training, so it says when, not for which step.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
+from rl_pipeline.dialects.event_rows import NAME_LIMIT, storable, stored_text
+from rl_pipeline.reader.literals import parse_literal
+from rl_pipeline.reader.message import Message, Source
+from rl_pipeline.schema import JobRow, RolloutBatch, Unparsed
+
+NAME = "rollout_batches"
+NEEDLES = (b"Batch generation complete: ", b"Exception breakdown: ", b"Starting batch generation for ")
+HEADED = True
+
+STARTING = re.compile(r"Starting batch generation for (\d{1,9}) trials(?: \(mode=(training|eval)\b.{0,300}\))?\s*\Z")
+BREAKDOWN = re.compile(r"Exception breakdown: (?=\{)")
+COMPLETE = re.compile(
+    r"Batch generation complete: (\d{1,9})/(\d{1,9}) successful, (\d{1,9}) failed instances"
+    r"(?:, (\d{1,9}) masked \(excluded from baseline\))?\s*\Z"
+)
+CLAIM = re.compile(r"(?:Batch generation complete|Exception breakdown|Starting batch generation for)\b")
+PATTERNS = (STARTING, BREAKDOWN, COMPLETE, CLAIM)
+
+TYPES_LIMIT = 200  # exception types in one breakdown
+MODES_LIMIT = 10_000  # batches of one size that may be outstanding before they are forgotten
+POOLS_LIMIT = 10_000  # pairs of source and batch size that are told apart
+
+
+@dataclass(slots=True)
+class Outstanding:
+    """Started batches of one source and one size; `settled` of them are complete, but which ones is not known."""
+
+    modes: Counter[str | None] = field(default_factory=Counter)
+    settled: int = 0
+
+    def start(self, mode: str | None, count: int) -> None:
+        """Note batches that were started."""
+        self.modes[mode] += count
+        if self.modes.total() > MODES_LIMIT:
+            self.modes.clear()
+            self.settled = 0
+
+    def complete(self, count: int) -> str | None:
+        """The mode that all outstanding batches share, or None; `count` of them are outstanding no more."""
+        modes = [mode for mode, number in self.modes.items() if number > 0]
+        if len(modes) == 1:
+            self.modes[modes[0]] = max(0, self.modes[modes[0]] - count)
+            return modes[0]
+        self.settled += count
+        if self.settled >= self.modes.total():
+            self.modes.clear()
+            self.settled = 0
+        return None
+
+    def evaluation_over(self) -> None:
+        """An evaluation has ended: none of its batches is outstanding."""
+        ended = self.modes.pop("eval", 0)
+        self.settled = max(0, self.settled - ended)
+        if len(self.modes) == 1 and self.settled:
+            mode = next(iter(self.modes))
+            self.modes[mode] = max(0, self.modes[mode] - self.settled)
+            self.settled = 0
+
+
+class RolloutBatches:
+    """Joins breakdown, mode and completion of each source."""
+
+    def __init__(self, context: JobContext) -> None:
+        self.context = context
+        self.breakdowns: dict[Source, tuple[Message, dict[str, int]]] = {}
+        self.outstanding: dict[tuple[Source, int], Outstanding] = {}
+        self.modes_seen: set[str | None] = set()
+        self.evaluations_ended = 0
+
+    def parse(self, message: Message) -> Outcome:
+        """A row for every completion line."""
+        if CLAIM.match(message.payload) is None:
+            return None
+        if (complete := COMPLETE.match(message.payload)) is not None:
+            return self._complete(message, complete)
+        if (starting := STARTING.match(message.payload)) is not None:
+            mode = starting.group(2)
+            self.modes_seen.add(mode)
+            if len(self.outstanding) > POOLS_LIMIT:
+                self.outstanding.clear()
+            key = (message.source, int(starting.group(1)))
+            self.outstanding.setdefault(key, Outstanding()).start(mode, message.repeat_count)
+            return ()
+        if (breakdown := BREAKDOWN.match(message.payload)) is not None:
+            return self._breakdown(message, message.payload[breakdown.end() :])
+        return Broken("generator line cut, or in a form not known")
+
+    def _breakdown(self, message: Message, text: str) -> Outcome:
+        counts = exception_counts(parse_literal(text.strip()))
+        if counts is None:
+            return Broken("exception breakdown that is no dict of counts")
+        earlier = self.breakdowns.pop(message.source, None)
+        self.breakdowns[message.source] = (message, counts)
+        return () if earlier is None else (self._orphan(earlier[0], "no completion line followed"),)
+
+    def _complete(self, message: Message, found: re.Match[str]) -> Outcome:
+        successful, total, failed_groups = (int(found.group(number)) for number in (1, 2, 3))
+        if successful > total:
+            return Broken("more trials successful than there were")
+        waiting = self.breakdowns.pop(message.source, None)
+        row = RolloutBatch(
+            job=self.context.job,
+            line=message.line,
+            logged_at=message.logged_at,
+            zone=message.zone,
+            mode=self._mode(message, total),
+            successful=successful,
+            total=total,
+            failed_groups=failed_groups,
+            masked=None if found.group(4) is None else int(found.group(4)),
+            exceptions={} if waiting is None else waiting[1],
+            since_step_marker=self.context.step_marker,
+            repeat_count=message.repeat_count,
+        )
+        return (row,)
+
+    def _mode(self, message: Message, total: int) -> str | None:
+        if self.context.evaluations_ended != self.evaluations_ended:
+            self.evaluations_ended = self.context.evaluations_ended
+            for batches in self.outstanding.values():
+                batches.evaluation_over()
+        batches = self.outstanding.get((message.source, total), Outstanding())
+        mode = batches.complete(message.repeat_count)
+        only = next(iter(self.modes_seen)) if len(self.modes_seen) == 1 else None
+        return mode or only
+
+    def _orphan(self, message: Message, reason: str) -> Unparsed:
+        return Unparsed(
+            job=self.context.job,
+            line=message.line,
+            byte_offset=message.byte_offset,
+            dialect=NAME,
+            reason=f"exception breakdown left out: {reason}",
+            excerpt=stored_text(message.payload, 200),
+        )
+
+    def close(self) -> Sequence[JobRow]:
+        """Breakdowns whose completion line never came."""
+        rows = tuple(self._orphan(message, "no completion line followed") for message, _ in self.breakdowns.values())
+        self.breakdowns = {}
+        return rows
+
+
+def exception_counts(literal: object) -> dict[str, int] | None:
+    """Trials by exception type, or None when the literal is anything else."""
+    if not isinstance(literal, dict) or len(literal) > TYPES_LIMIT:
+        return None
+    counts: dict[str, int] = {}
+    for name, count in literal.items():
+        if not isinstance(name, str) or isinstance(count, bool) or not isinstance(count, int):
+            return None
+        if not 0 <= count < 10**9:
+            return None
+        counts[storable(name[:NAME_LIMIT])] = count
+    return counts
+
+
+def parser(context: JobContext) -> RolloutBatches:
+    """A fresh parser for one job."""
+    return RolloutBatches(context)
+
+
+SAMPLES = (
+    Sample("Starting batch generation for 8 trials (mode=training)", ()),
+    Sample("Starting batch generation for 64 trials (mode=eval (nightly))", ()),
+    Sample("Starting batch generation for 8 trials", ()),
+    Sample(
+        "Batch generation complete: 5/8 successful, 1 failed instances, 1 masked (excluded from baseline)",
+        (
+            RolloutBatch(
+                job="job_1",
+                line=1,
+                mode="training",
+                successful=5,
+                total=8,
+                failed_groups=1,
+                masked=1,
+                exceptions={"AgentTimeoutError": 2, "DaytonaError": 1},
+            ),
+        ),
+        before=(
+            "Starting batch generation for 8 trials (mode=training)",
+            "Exception breakdown: {'AgentTimeoutError': 2, 'DaytonaError': 1}",
+        ),
+    ),
+    Sample(
+        "Batch generation complete: 8/8 successful, 0 failed instances",
+        (RolloutBatch(job="job_1", line=1, successful=8, total=8, failed_groups=0, masked=None, exceptions={}),),
+    ),
+    Sample(
+        "Exception breakdown: {'DaytonaError': 1}",
+        (
+            Unparsed(
+                job="job_1",
+                line=1,
+                byte_offset=0,
+                dialect=NAME,
+                reason="exception breakdown left out: no completion line followed",
+                excerpt="Exception breakdown: {'DaytonaError': 1}",
+            ),
+        ),
+    ),
+    Sample("Exception breakdown: {'DaytonaErr", (), broken=True, complete=False),
+)

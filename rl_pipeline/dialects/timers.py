@@ -1,0 +1,133 @@
+"""Timer lines of SkyRL trainers.
+
+`Started: '{name}'` and `Finished: '{name}', time cost: {x:.2f}s`; the name is the suffix of the `timing/` metric.
+Timers nest, and repeat within a step, so a Finished line closes the last open one of its source and name.
+It is printed after errors too, and is no proof of success. Ray folds lines of several processes: a row then
+stands for `repeat_count` intervals, with the numbers of the last. A Started line that does not fit the
+duration (its process died, or its Finished line was lost) does not lend its time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
+from rl_pipeline.dialects.event_rows import storable
+from rl_pipeline.reader.message import Message, Source
+from rl_pipeline.schema import JobRow, PhaseTiming
+
+NAME = "timers"
+NEEDLES = (b"Started: '", b"Finished: '")
+HEADED = True
+
+STARTED = re.compile(r"Started: '([^'\n]{1,200})'\s*\Z")
+FINISHED = re.compile(r"Finished: '([^'\n]{1,200})', time cost: (\d{1,9}(?:\.\d{1,9})?)s\s*\Z")
+CLAIM = re.compile(r"(?:Started|Finished): '")
+PATTERNS = (STARTED, FINISHED, CLAIM)
+
+EVALUATION_TIMERS = frozenset({"eval", "eval_generate"})
+OPEN_LIMIT = 10_000  # timers open at once in one job; beyond it the oldest are given up as unfinished
+# A printed time and a measured duration differ by print rounding and a busy logger's delay.
+SLACK_SECONDS, SLACK_SHARE = 2.0, 0.02
+
+
+class Timers:
+    """Pairs the lines of each source; open timers are given as unfinished at the end."""
+
+    def __init__(self, context: JobContext) -> None:
+        self.context = context
+        self.open: dict[tuple[Source, str], list[Message]] = {}
+        self.opened = 0
+
+    def parse(self, message: Message) -> Outcome:
+        """A row for every Finished line."""
+        if CLAIM.match(message.payload) is None:
+            return None
+        if (started := STARTED.match(message.payload)) is not None:
+            return self._start(message, started.group(1))
+        finished = FINISHED.match(message.payload)
+        if finished is None:
+            return Broken("timer line cut")
+        return self._finish(message, finished.group(1), float(finished.group(2)))
+
+    def _start(self, message: Message, name: str) -> Sequence[JobRow]:
+        self.open.setdefault((message.source, name), []).append(message)
+        self.opened += 1
+        if self.opened <= OPEN_LIMIT:
+            return ()
+        (source, oldest), waiting = next(iter(self.open.items()))
+        given_up = waiting.pop(0)
+        self._forget(source, oldest)
+        return (self._unfinished(oldest, given_up),)
+
+    def _finish(self, message: Message, name: str, seconds: float) -> Sequence[JobRow]:
+        if name in EVALUATION_TIMERS:
+            self.context.evaluations_ended += 1
+        waiting = self.open.get((message.source, name))
+        started = None
+        if waiting:
+            started = waiting.pop().logged_at
+            self._forget(message.source, name)
+        row = PhaseTiming(
+            job=self.context.job,
+            line=message.line,
+            name=storable(name),
+            started_at=start_of(started, message.logged_at, seconds),
+            zone=message.zone,
+            seconds=seconds,
+            finished=True,
+            repeat_count=message.repeat_count,
+        )
+        return (row,)
+
+    def _forget(self, source: Source, name: str) -> None:
+        """Count one open timer less."""
+        self.opened -= 1
+        if not self.open[source, name]:
+            del self.open[source, name]
+
+    def _unfinished(self, name: str, message: Message) -> PhaseTiming:
+        return PhaseTiming(
+            job=self.context.job,
+            line=message.line,
+            name=storable(name),
+            started_at=message.logged_at,
+            zone=message.zone,
+            seconds=None,
+            finished=False,
+            repeat_count=message.repeat_count,
+        )
+
+    def close(self) -> Sequence[JobRow]:
+        """The timers that never finished, in file order."""
+        rows = [self._unfinished(name, message) for (_, name), waiting in self.open.items() for message in waiting]
+        self.open, self.opened = {}, 0
+        return tuple(sorted(rows, key=lambda row: row.line))
+
+
+def start_of(started: datetime | None, ended: datetime | None, seconds: float) -> datetime | None:
+    """When an interval began: as printed if that fits the duration, else the end minus the duration."""
+    if ended is None:
+        return started
+    counted = ended - timedelta(seconds=seconds)
+    if started is None or abs((started - counted).total_seconds()) > SLACK_SECONDS + SLACK_SHARE * seconds:
+        return counted
+    return started
+
+
+def parser(context: JobContext) -> Timers:
+    """A fresh parser for one job."""
+    return Timers(context)
+
+
+SAMPLES = (
+    Sample(
+        "Finished: 'generate', time cost: 41.20s",
+        (PhaseTiming(job="job_1", line=1, name="generate", seconds=41.2, finished=True),),
+        before=("Started: 'generate'",),
+    ),
+    Sample("Started: 'step'", (PhaseTiming(job="job_1", line=1, name="step", seconds=None, finished=False),)),
+    Sample("Finished: 'eval', time cost: 4", (), broken=True, complete=False),
+)
