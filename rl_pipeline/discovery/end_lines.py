@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rl_pipeline.discovery.tail import Tail
+from rl_pipeline.redaction import redact
 
 END_LINE, SCHEDULER_TAIL = "end_line", "scheduler_tail"
 
@@ -162,8 +163,9 @@ def _classify(text: str, message: str, offset: int, line: int | None) -> EndLine
 
 
 def _evidence(text: str) -> str:
-    """The end of a line, where a glued tail stands; long lines are cut at the front."""
-    return text if len(text) <= _EVIDENCE else "…" + text[-_EVIDENCE:]
+    """The end of a line, where a glued tail stands, without credentials; long lines are cut at the front."""
+    safe = redact(text[-4 * _EVIDENCE :]).text
+    return safe if len(safe) <= _EVIDENCE else "…" + safe[-_EVIDENCE:]
 
 
 def _trainer_end(message: str) -> tuple[str, bool] | None:

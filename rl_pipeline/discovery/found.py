@@ -10,6 +10,15 @@ from rl_pipeline.errors import ConfigurationError, DataError, shown
 LISTED = 20
 
 
+def printable(name: object) -> str:
+    """A path or name as a terminal and a table may have it: no control characters, no half characters.
+
+    File names are bytes that anybody chose; they can hold escape sequences and what is no UTF-8.
+    """
+    text = str(name).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobLog:
     """One job log on disk. `job` is the short published name (`job_<scheduler id>`, else the file's stem)."""
@@ -47,7 +56,7 @@ class Problem:
     do: str = ""
 
     def __str__(self) -> str:
-        return f"{self.what}\n  where: {self.path}" + (f"\n  do: {self.do}" if self.do else "")
+        return f"{self.what}\n  where: {printable(self.path)}" + (f"\n  do: {self.do}" if self.do else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +70,7 @@ class Discovery:
         """The experiments; DataError when there is none, with every reason found."""
         if self.experiments:
             return self.experiments
-        where = ", ".join(str(problem.path) for problem in self.problems[:LISTED])
+        where = ", ".join(printable(problem.path) for problem in self.problems[:LISTED])
         reasons = "; ".join(dict.fromkeys(problem.what for problem in self.problems[:LISTED]))
         todo = "; ".join(dict.fromkeys(problem.do for problem in self.problems[:LISTED] if problem.do))
         raise DataError(
@@ -81,7 +90,7 @@ class Discovery:
         more = f" and {len(experiments) - LISTED} more" if len(experiments) > LISTED else ""
         raise ConfigurationError(
             f"the logs belong to {len(experiments)} experiments: {names}{more}",
-            where=str(experiments[0].jobs[0].path.parent),
+            where=printable(experiments[0].jobs[0].path.parent),
             expected="the logs of one experiment",
             do=f"name one of them (--experiment {shown(experiments[0].experiment)[1:-1]}), point at one experiment's "
             "folder or files, or give all of them one new name with --experiment NAME",

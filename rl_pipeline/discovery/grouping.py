@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from rl_pipeline.discovery.file_names import LogName, LogPattern
 from rl_pipeline.discovery.folders import LOGS, LogFolder, job_logs
-from rl_pipeline.discovery.found import Discovery, ExperimentOnDisk, JobLog, Problem
+from rl_pipeline.discovery.found import Discovery, ExperimentOnDisk, JobLog, Problem, printable
 from rl_pipeline.discovery.inventory import Inventory, SeenFile
 from rl_pipeline.discovery.keys import job_key, partition_key
 
@@ -45,7 +45,7 @@ def group(inventory: Inventory, *, patterns: Sequence[LogPattern] = (), experime
     problems: list[Problem] = []
     for seen in inventory.folders:
         logs = job_logs(seen.folder, seen.files, patterns)
-        names = experiment_names(seen.folder, logs)
+        names = {name: printable(found) for name, found in experiment_names(seen.folder, logs).items()}
         folder = Path(seen.folder.owner)
         for name, log in logs.items():
             path = Path(seen.folder.path, name)

@@ -254,3 +254,15 @@ def test_a_folder_of_trials_is_never_searched_for_logs(tmp_path):
     put(tmp_path / "trace_jobs" / "logs" / "trial_5.out")
 
     assert found(tmp_path) == {"demo": ["job_1"]}
+
+
+def test_a_file_name_that_is_no_text_gives_names_that_are(tmp_path):
+    (tmp_path / os.fsdecode(b"caf\xe9\x1b[31m_1.out")).write_text("a line\n")
+    (tmp_path / os.fsdecode(b"caf\xe9_2.out")).write_bytes(b"")
+
+    discovery = discover([tmp_path])
+
+    assert [item.experiment for item in discovery.experiments] == ["caf\ufffd\ufffd[31m"]
+    assert discovery.experiments[0].jobs[0].job_key.isascii()
+    assert str(discovery.problems[0]).encode()
+    assert "\x1b" not in str(discovery.problems[0])
