@@ -1,23 +1,26 @@
 """What the charts draw: aggregated rows, made once for the picture, its table and its CSV.
 
-In: the frames of one experiment. Out: small tuples of rows, at most a few thousand whatever the size
-of the run. Steps that the final weights do not descend from are marked, not dropped.
+In: the frames of one experiment. Out: tuples of rows. Rewards keep every step; everything else is put
+into a bounded number of bins, so that a picture stays small whatever the size of the run. Steps that the final weights do not descend from are marked, not dropped.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from rl_pipeline.analysis.blocks import training_rows
 from rl_pipeline.analysis.engine_bins import EngineBin, engine_bins
 from rl_pipeline.analysis.error_counts import ErrorCount, error_counts
+from rl_pipeline.analysis.findings.finding import FIRED
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.numbers import finite, mean
 from rl_pipeline.analysis.published import pass_at_k_of
 from rl_pipeline.analysis.series import REWARD, WARM_UP_STEPS, all_rows, canonical_of
 from rl_pipeline.analysis.step_parts import StepPart, step_parts
+from rl_pipeline.analysis.summary import ExperimentResult
 from rl_pipeline.schema import OUTCOMES
 
 # The weight of the newest step in the smoothed line: a trailing mean of about five steps.
@@ -89,17 +92,30 @@ class TurnBin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartData:
-    """Rows of all charts; an empty tuple means that there is nothing to draw."""
+    """Rows of all charts; an empty tuple means that there is nothing to draw.
+
+    Attributes:
+        reward: steps and their rewards.
+        errors: failed trials by step and type.
+        step_parts: parts of each step.
+        engine_bins: engine load over time.
+        turns: trials by turns and outcome.
+        chosen_step: the checkpoint to keep; None when there is no choice.
+        fired: titles of the findings that fired, by rule; what the charts' titles say first.
+    """
 
     reward: RewardSeries
     errors: tuple[ErrorCount, ...]
     step_parts: tuple[StepPart, ...]
     engine_bins: tuple[EngineBin, ...]
     turns: tuple[TurnBin, ...]
+    chosen_step: int | None = None
+    fired: Mapping[str, str] = field(default_factory=dict)
 
 
-def chart_data(frames: ExperimentFrames) -> ChartData:
-    """Aggregate one experiment for its charts."""
+def chart_data(frames: ExperimentFrames, result: ExperimentResult | None = None) -> ChartData:
+    """Aggregate one experiment for its charts; with its results the titles can say what they mean."""
+    findings = result.findings if result else ()
     rows = all_rows(frames)
     return ChartData(
         reward=reward_series(frames, rows),
@@ -107,6 +123,8 @@ def chart_data(frames: ExperimentFrames) -> ChartData:
         step_parts=step_parts(rows),
         engine_bins=engine_bins(frames.vllm_stats),
         turns=turn_bins(frames.trials),
+        chosen_step=result.checkpoints.step if result else None,
+        fired={finding.id: finding.title for finding in findings if finding.status == FIRED},
     )
 
 

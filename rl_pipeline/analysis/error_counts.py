@@ -46,33 +46,28 @@ class ErrorCount:
 def error_counts(frames: ExperimentFrames, rows: pd.DataFrame) -> tuple[ErrorCount, ...]:
     """Counts of every row of `series.all_rows`, most frequent type of the run first."""
     table, instances = _by_type(frames)
-    names = list(table.columns)
+    names = [str(name) for name in table.columns]
     keys = rows[["job", "attempt", "global_step", "canonical"]]
     wide = keys.merge(table.assign(instances=instances).reset_index(), on=["job", "attempt", "global_step"], how="left")
     width = -(-len(wide) // MAX_BARS) if len(wide) else 1
+    bins = wide.groupby(["job", wide["global_step"].rename("bin") // width, "canonical"], sort=False)
+    summed = bins[[*names, "instances"]].sum().assign(step=bins["global_step"].min(), steps=bins.size())
     made = []
-    for (_, _, canonical), part in wide.groupby(
-        ["job", wide["global_step"] // width, "canonical"] if width > 1 else ["job", "global_step", "canonical"],
-        sort=False,
-    ):
-        made += _counts(part, names, is_canonical=bool(canonical))
+    for (job, _, canonical), cells in zip(summed.index, summed.to_dict("records"), strict=True):
+        trials = float(cells["instances"])
+        made += [
+            ErrorCount(
+                job=str(job),
+                step=int(cells["step"]),
+                steps=int(cells["steps"]),
+                exception_type=name,
+                count=int(cells[name]),
+                share=float(cells[name]) / trials if trials > 0 else None,
+                is_canonical=bool(canonical),
+            )
+            for name in names
+        ]
     return tuple(made)
-
-
-def _counts(part: pd.DataFrame, names: list[str], *, is_canonical: bool) -> list[ErrorCount]:
-    trials = float(part["instances"].sum())
-    return [
-        ErrorCount(
-            job=str(part["job"].iloc[0]),
-            step=int(part["global_step"].min()),
-            steps=len(part),
-            exception_type=name,
-            count=int(part[name].sum()),
-            share=float(part[name].sum()) / trials if trials > 0 else None,
-            is_canonical=is_canonical,
-        )
-        for name in names
-    ]
 
 
 def _by_type(frames: ExperimentFrames) -> tuple[pd.DataFrame, pd.Series[float]]:

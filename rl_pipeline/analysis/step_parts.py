@@ -47,20 +47,23 @@ def step_parts(rows: pd.DataFrame) -> tuple[StepPart, ...]:
     parts = pd.DataFrame({name: timed[f"timing/{name}"].fillna(0.0) for name in names}, index=timed.index)
     parts[UNATTRIBUTED] = (timed[STEP_SECONDS] - parts.sum(axis=1)).clip(lower=0.0)
     width = -(-len(timed) // MAX_BARS) if len(timed) else 1
-    places = [timed["job"], timed["global_step"] // width, timed["canonical"]]
+    keys = [timed["job"], timed["global_step"].rename("bin") // width, timed["canonical"]]
+    steps = timed["global_step"].groupby(keys, sort=False)
+    means = parts.groupby(keys, sort=False).mean()
     made = []
-    for (job, _, canonical), part in parts.groupby(places, sort=False):
-        steps = timed.loc[part.index, "global_step"]
+    for (job, _, canonical), cells, first, rows_in in zip(
+        means.index, means.to_dict("records"), steps.min(), steps.size(), strict=True
+    ):
         made += [
             StepPart(
                 job=str(job),
-                step=int(steps.min()),
-                steps=len(part),
+                step=int(first),
+                steps=int(rows_in),
                 part=name,
-                seconds=seconds,
+                seconds=float(cells[name]),
                 is_canonical=bool(canonical),
             )
             for name in (*names, UNATTRIBUTED)
-            if (seconds := float(part[name].mean())) > 0
+            if cells[name] > 0
         ]
     return tuple(made)

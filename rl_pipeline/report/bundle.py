@@ -51,7 +51,7 @@ def write_bundle(result: ExperimentResult, frames: ExperimentFrames, out: Path) 
         ConfigurationError: the folder takes no files; found before any work where possible.
     """
     require_writable(out)
-    charts = all_charts(chart_data(frames))
+    charts = all_charts(chart_data(frames, result))
     provenance = provenance_of(frames)
     pages = {
         MARKDOWN_REPORT: metrics_report(result, frames, provenance, charts),

@@ -51,13 +51,13 @@ def _cell(cell: Cell) -> str:
 
 
 def packed(png: bytes) -> bytes:
-    """The same image with its pixel data compressed as far as it goes; other data is returned as it is."""
+    """The same image with its pixel data compressed; other data is returned as it is."""
     if not png.startswith(SIGNATURE):
         return png
     chunks = _chunks(png)
     pixels = zlib.decompress(b"".join(body for kind, body in chunks if kind == b"IDAT"))
     packed_chunks = [(kind, body) for kind, body in chunks if kind not in {b"IDAT", b"IEND"}]
-    packed_chunks += [(b"IDAT", zlib.compress(pixels, 9)), (b"IEND", b"")]
+    packed_chunks += [(b"IDAT", zlib.compress(pixels, 6)), (b"IEND", b"")]
     return SIGNATURE + b"".join(
         struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
         for kind, body in packed_chunks

@@ -48,6 +48,11 @@ def specification(title: str, subtitle: str, theme: Theme, body: Mapping[str, An
     }
 
 
+def stated(fired: Mapping[str, str], rule: str, seen: str) -> str:
+    """The title: the finding of a rule if it fired, then what is seen."""
+    return f"{fired[rule]}: {seen[:1].lower()}{seen[1:]}" if rule in fired else seen
+
+
 def records(columns: Iterable[str], rows: Iterable[Iterable[Cell]]) -> list[dict[str, Cell]]:
     """Rows as Vega-Lite takes them; absent values stay null and are not drawn."""
     names = tuple(columns)

@@ -6,7 +6,7 @@ from typing import Any
 
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.engine_bins import EngineBin
-from rl_pipeline.report.charts.chart import WIDTH, Cell, Chart, records, rounded, specification
+from rl_pipeline.report.charts.chart import WIDTH, Cell, Chart, records, rounded, specification, stated
 from rl_pipeline.report.formatting import plural
 from rl_pipeline.report.palette import Theme
 
@@ -30,7 +30,10 @@ def engine_chart(data: ChartData, theme: Theme) -> Chart | None:
     if not bins:
         return None
     rows: tuple[tuple[Cell, ...], ...] = tuple(_row(entry) for entry in bins)
-    title, subtitle = _title(bins), f"means per engine in bins of {bins[0].minutes:g} min · colour: job"
+    title, subtitle = (
+        stated(data.fired, "R2", _title(bins)),
+        f"means per engine in bins of {bins[0].minutes:g} min · colour: job",
+    )
     panels = [
         _panel("running", "running requests", theme),
         _panel("max_waiting", "most waiting requests", theme),

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rl_pipeline.analysis.chart_data import ChartData, RewardSeries
-from rl_pipeline.report.charts.chart import HEIGHT, WIDTH, Cell, Chart, records, restarts_layer, rounded, specification
+from rl_pipeline.report.charts.chart import (
+    HEIGHT,
+    WIDTH,
+    Cell,
+    Chart,
+    records,
+    restarts_layer,
+    rounded,
+    specification,
+    stated,
+)
 from rl_pipeline.report.formatting import fixed, plural
 from rl_pipeline.report.palette import Theme
 
@@ -20,7 +32,7 @@ def reward_chart(data: ChartData, theme: Theme) -> Chart | None:
         (p.job, p.step, rounded(p.reward), rounded(p.smoothed), rounded(p.pass_at_k), p.is_canonical, p.is_warm_up)
         for p in series.points
     )
-    title, subtitle = _title(series), _subtitle(series)
+    title, subtitle = stated(data.fired, "R26", _title(series)), _subtitle(data)
     x = {
         "field": "global_step",
         "type": "quantitative",
@@ -28,7 +40,7 @@ def reward_chart(data: ChartData, theme: Theme) -> Chart | None:
         "axis": {"tickMinStep": 1},
         **_domain(series),
     }
-    y = {"type": "quantitative", "title": "mean reward", "scale": {"zero": False, "padding": 12}}
+    y: dict[str, Any] = {"type": "quantitative", "title": "mean reward", "scale": {"zero": False, "padding": 12}}
     points = {
         "transform": [{"filter": "isValid(datum.reward)"}],
         "mark": {"type": "point", "size": 26, "strokeWidth": 1.2, "tooltip": True},
@@ -49,7 +61,7 @@ def reward_chart(data: ChartData, theme: Theme) -> Chart | None:
         "width": WIDTH,
         "height": HEIGHT,
         "data": {"values": records(COLUMNS, rows)},
-        "layer": [points, line, *restarts_layer(series.starts, theme, at=0.5)],
+        "layer": [points, line, *_ring(data, x, y, theme), *restarts_layer(series.starts, theme, at=0.5)],
     }
     return Chart(
         name="reward",
@@ -69,15 +81,37 @@ def _title(series: RewardSeries) -> str:
     return f"Mean reward {early} in the first {series.window} settled steps, {late} in the last {series.window}"
 
 
-def _subtitle(series: RewardSeries) -> str:
+def _subtitle(data: ChartData) -> str:
+    series = data.reward
     crosses = ", crosses: thrown away" if any(not point.is_canonical for point in series.points) else ""
     parts = [f"points: steps (faint: just after a start{crosses})", "line: exponential mean, newest step weighs 1/3"]
     if len(series.starts) > 1:
         parts.append("dashed: a job begins")
+    if _is_drawn(data):
+        parts.append("ring: checkpoint to keep")
     return " · ".join(parts)
 
 
-def _domain(series: RewardSeries) -> dict[str, object]:
+def _domain(series: RewardSeries) -> dict[str, Any]:
     """The step axis without empty ends."""
     steps = [point.step for point in series.points]
     return {"scale": {"domain": [min(steps) - 1, max(steps) + 1], "nice": False, "zero": False}}
+
+
+def _is_drawn(data: ChartData) -> bool:
+    """Whether the chosen step is on the line."""
+    return any(point.step == data.chosen_step and point.smoothed is not None for point in data.reward.points)
+
+
+def _ring(data: ChartData, x: dict[str, Any], y: dict[str, Any], theme: Theme) -> list[dict[str, Any]]:
+    """A ring around the checkpoint to keep, where it has a value."""
+    if not _is_drawn(data):
+        return []
+    chosen = f"datum.global_step === {data.chosen_step} && isValid(datum.smoothed_reward)"
+    return [
+        {
+            "transform": [{"filter": chosen}],
+            "mark": {"type": "point", "size": 160, "strokeWidth": 2, "filled": False, "color": theme.ink},
+            "encoding": {"x": x, "y": {**y, "field": "smoothed_reward"}},
+        }
+    ]

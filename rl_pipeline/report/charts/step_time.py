@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.step_parts import UNATTRIBUTED
-from rl_pipeline.report.charts.chart import Cell, Chart, records, rounded, specification
+from rl_pipeline.report.charts.chart import Cell, Chart, records, rounded, specification, stated
 from rl_pipeline.report.charts.stacked import stacked_steps, thrown_away
 from rl_pipeline.report.formatting import duration, percent, plural
 from rl_pipeline.report.palette import Theme
@@ -29,7 +29,8 @@ def step_time_chart(data: ChartData, theme: Theme) -> Chart | None:
     )
     names = sorted(sums, key=lambda name: (name == UNATTRIBUTED, -sums[name], name))
     hidden = len({(part.job, part.step) for part in data.step_parts if not part.is_canonical})
-    title = f"{names[0]} takes {percent(sums[names[0]] / whole)} of the {duration(whole)} of all steps"
+    seen = f"{names[0]} takes {percent(sums[names[0]] / whole)} of the {duration(whole)} of all steps"
+    title = stated(data.fired, "R1", seen) if names[0] == WAIT else seen
     subtitle = f"seconds of each step by part; parts do not overlap · dashed: a job begins{thrown_away(hidden)}"
     body = stacked_steps(
         [record for record in records(COLUMNS, rows) if record["is_canonical"]],

@@ -128,8 +128,10 @@ def _attribution(found: Attribution) -> Block | None:
     ]
     notes += [sentence(found.reason)] if found.reason else []
     if found.by_job:
-        notes.append("By job: " + ", ".join(f"{job} {thousands(number)}" for job, number in found.by_job.items()) + ".")
+        notes.append(
+            "By job: " + ", ".join(f"{job} {thousands(number)}" for job, number in sorted(found.by_job.items())) + "."
+        )
     if found.by_confidence:
-        shares = ", ".join(f"{name} {thousands(number)}" for name, number in found.by_confidence.items())
+        shares = ", ".join(f"{name} {thousands(number)}" for name, number in sorted(found.by_confidence.items()))
         notes.append(f"Confidence: {shares}.")
     return Block(heading="Which Job Ran a Trial", notes=tuple(notes))

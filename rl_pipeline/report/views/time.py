@@ -15,6 +15,8 @@ from rl_pipeline.report.views.growth import growth_block
 from rl_pipeline.report.views.section import Block, SectionView, not_measurable, section, sentence
 from rl_pipeline.report.views.table import table
 
+GAPS_SHOWN = 5
+SHORTEST_GAP_S = 60.0  # shorter ones are clock rounding
 INDENT = "\u2003"  # an em space: Markdown drops ordinary leading blanks
 
 
@@ -105,7 +107,8 @@ def _waterfall(fall: Waterfall, geometry: Geometry) -> Block:
         notes.append(f"GPU-hours: not measurable, {evidence}")
     notes += [
         f"{gap.job}: {duration(gap.seconds)} after step {gap.after_step} that no known span explains."
-        for gap in fall.gaps[:5]
+        for gap in fall.gaps[:GAPS_SHOWN]
+        if gap.seconds >= SHORTEST_GAP_S
     ]
     return Block(heading=heading, table=table("Part | Kind | Seconds | Share", rows, words=2), notes=tuple(notes))
 
