@@ -47,9 +47,11 @@ def discover(
     files = [path.absolute() for path in inputs if not path.is_dir()]
     roots = [path.absolute() for path in inputs if path.is_dir()]
     look = scan(roots, now=0.0, patterns=patterns, most_stats=_NO_LIMIT)
+    no_files = [path for path in files if not path.is_file()]
     inventory = replace(look, folders=_without_repeats((*look.folders, *_pointed_at(files))))
     grouped = group(inventory, patterns=patterns, experiment=experiment)
     problems = [*_unlisted(look), *grouped.problems, *_roots_without_logs(roots, inventory)]
+    problems += [Problem(path, "neither a file nor a folder", "point at job logs") for path in no_files]
     shared = _shared_folders(group(inventory, patterns=patterns), grouped)
     examined = [_examined(item, problems) for item in grouped.experiments]
     found = tuple(_with_trials(item, shared, extra_roots) for item in examined if item.jobs)

@@ -32,7 +32,7 @@ _LOGGER = re.compile(
     r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{3}(?: ?(?:Z|[+-]\d{4}))? (?:\| [A-Z]+ *\| [^ ]{1,200} - |\S+ \S+ -- )"
 )
 _DATED = re.compile(r"\[?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)")
-_BAR_END = re.compile(r"(?:\]|it/s|s/it|%\|[^|]{0,200}\|?)\s*$")
+_BAR_END = re.compile(r"(?:\d+(?:/\d+|it) \[[^\]]{0,200}\]|\d%\|[^|]{0,200}\|?)\s*$")
 
 # slurmstepd, as printed for a job or one of its steps; see the SLURM sources, slurmstepd/req.c.
 _SLURM = re.compile(

@@ -1,10 +1,10 @@
 """Log files to experiments and jobs, from names and file facts alone.
 
-The experiment of a log, in this order: what a configured pattern names; the folder above `logs`; the
-name part of the file. Two cases differ. A folder found as an experiment's `logs` whose files carry
-several unrelated names holds several experiments mixed together, so the names count. And a `logs`
-folder that someone points at directly may be any folder that happens to be called so: its files' common
-name counts there, unless it is generic (`slurm-…`).
+The experiment of a log, in this order: what a configured pattern names; the experiment's folder below a
+root (with or without a `logs` level); the name part of the file. Two cases differ. An experiment's folder
+whose files carry several unrelated names holds several experiments mixed together, so the names count. And
+a folder that someone points at directly may be any folder, also one that happens to be called `logs`:
+its files' names count there, unless they are generic (`slurm-…`) or continue the folder's name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rl_pipeline.discovery.file_names import LogName, LogPattern
-from rl_pipeline.discovery.folders import LOGS, LogFolder, job_logs
+from rl_pipeline.discovery.folders import CHILD, LOGS, LogFolder, job_logs
 from rl_pipeline.discovery.found import Discovery, ExperimentOnDisk, JobLog, Problem, printable
 from rl_pipeline.discovery.inventory import Inventory, SeenFile
 from rl_pipeline.discovery.keys import job_key, partition_key
@@ -78,7 +78,7 @@ def experiment_names(folder: LogFolder, logs: Mapping[str, LogName]) -> dict[str
 def _folder_names_it(folder: LogFolder, parts: set[str], owner: str) -> bool:
     """Whether the folder's name, rather than the files' names, is the experiment."""
     related = all(_related(part, owner) for part in parts)
-    if folder.kind == LOGS:
+    if folder.kind in (LOGS, CHILD):
         return related or len(parts) == 1
     if Path(folder.path).name.lower() == LOGS:
         return related

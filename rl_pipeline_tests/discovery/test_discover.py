@@ -157,6 +157,13 @@ def test_a_missing_path_is_refused_with_where_and_what_to_do(tmp_path):
     assert f"{tmp_path / 'nowhere'} does not exist either" in str(caught.value)
 
 
+def test_what_is_neither_file_nor_folder_is_told_and_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "demo_1.out")
+
+    assert messages(tmp_path / "demo_1.out") == ["demo_1.out: neither a file nor a folder"]
+    assert messages(tmp_path) == [f"{tmp_path.name}: the folder holds no job log"]
+
+
 def test_an_empty_folder_and_one_without_logs_say_so(tmp_path):
     (tmp_path / "empty").mkdir()
     put(tmp_path / "texts" / "readme.md")
@@ -167,32 +174,6 @@ def test_an_empty_folder_and_one_without_logs_say_so(tmp_path):
         discover([tmp_path / "texts"]).only()
     assert caught.value.slug == "no-job-logs"
     assert "RL_PIPELINE_LOG_PATTERNS" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("content", "what"),
-    [
-        (b"\x7fELF" + bytes(range(256)), "no log but a binary file (program)"),
-        (b"PAR1" + b"x" * 50, "no log but a binary file (Parquet file)"),
-        (b"\xfd7zXZ\x00" + b"x" * 50, "no log but a binary file (xz archive)"),
-        ("Step 1".encode("utf-16"), "no log but a binary file (UTF-16 text)"),
-        (bytes(range(1, 256)) * 9, "no log but a binary file"),
-        (b"", "empty file, left out"),
-    ],
-)
-def test_a_file_that_is_no_text_is_left_out(root, content, what):
-    path = root / "demo-8b" / "logs" / "demo-8b_600000.out"
-    path.write_bytes(content)
-
-    assert f"{path.name}: {what}" in messages(root)
-    assert "job_600000" not in found(root)["demo-8b"]
-
-
-@pytest.mark.parametrize("content", [b"\x00" * 3000 + b"text\n", b"\x1b[36mx\x1b[0m\r\x08\n", b"a \xff broken \xc3\n"])
-def test_holes_colours_and_broken_characters_are_still_text(tmp_path, content):
-    (tmp_path / "demo_1.out").write_bytes(content)
-
-    assert found(tmp_path) == {"demo": ["job_1"]}
 
 
 def test_of_a_log_and_its_packed_copy_the_log_is_read(root):

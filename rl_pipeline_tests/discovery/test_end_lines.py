@@ -85,6 +85,13 @@ def test_a_tail_glued_to_a_progress_bar_is_seen():
     assert state_of(LogWriter().fresh_start().time_limit("918273").text()) == "time_limit"
 
 
+@pytest.mark.parametrize(
+    "bar", ["Loading: 41it [00:10, 4.1it/s]", "Steps:  22%|██▏       | 13/60 [2:10:40<?, ?it/s]", "a:  5%|█"]
+)
+def test_a_tail_behind_any_form_of_bar_is_seen(bar):
+    assert state_of(f"{bar}slurmstepd: error: *** JOB 1 ON n CANCELLED {AT} DUE TO PREEMPTION ***") == "preempted"
+
+
 def test_a_job_without_an_end_says_nothing():
     assert end_of(RUNNING) is None
     assert end_of("") is None
@@ -160,6 +167,7 @@ def test_reaching_the_step_limit_is_no_end_when_the_last_save_is_killed():
         "Sending keys: ['grep \"Training done!\" train.log']",
         "observation:\nTraining done! Now the tests",
         "observation: srun: error: n: task 0: Exited with exit code 1 was printed",
+        f"[count-lines__aB3dE9x] slurmstepd: error: *** JOB 1 ON n CANCELLED {AT} DUE TO TIME LIMIT ***",
         "Job 'x' succeeded, said the agent",
         "It was Killed by the test",
     ],
