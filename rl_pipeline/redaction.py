@@ -1,0 +1,158 @@
+"""Credentials out of text before anything is stored or shown.
+
+Two families: tokens that a provider marks by their beginning, and values that a name gives away
+(`WANDB_API_KEY=…`, `"password": "…"`, `Authorization: Bearer …`, the password of a URL). What is found is replaced by
+`[redacted <kind>]` and counted by kind; nothing of the value remains. A named value must look like a credential:
+placeholders, paths, references to variables, plain numbers and plain words stay.
+
+`secret_needles` are byte strings of which a line with a credential holds one (passwords inside URLs excepted); a fast
+scan uses them to find such lines. All repetitions are bounded, so that hostile text costs no more than its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """Text without credentials, and how many of each kind were taken out."""
+
+    text: str
+    found: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Tokens of one provider: the marks one of which stands in each, and their shape."""
+
+    name: str
+    marks: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def _kind(name: str, marks: str, pattern: str) -> _Kind:
+    return _Kind(name, tuple(marks.split("\n")), re.compile(pattern))
+
+
+EDGE = r"(?<![A-Za-z0-9_-])"  # a token does not begin inside a word
+
+KINDS = (
+    _kind(
+        "private_key",
+        "PRIVATE KEY-----",
+        r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:(?!-----END)[\s\S]){0,16384}"
+        r"(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?",
+    ),
+    _kind("anthropic_key", "sk-ant-", EDGE + r"sk-ant-[A-Za-z0-9_-]{16,300}"),
+    _kind(
+        "openai_key",
+        "sk-proj-\nsk-svcacct-\nsk-admin-\nsk-or-\n=sk-\n'sk-\n\"sk-\n sk-\n:sk-",
+        EDGE + r"sk-(?:proj-|svcacct-|admin-|or-v1-|or-)?(?=[A-Za-z_-]{0,200}\d)[A-Za-z0-9_-]{20,300}",
+    ),
+    _kind("huggingface_token", "hf_\napi_org_", EDGE + r"(?:hf|api_org)_[A-Za-z0-9]{30,100}"),
+    _kind(
+        "github_token",
+        "ghp_\ngho_\nghu_\nghs_\nghr_\ngithub_pat_",
+        EDGE + r"(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})",
+    ),
+    _kind("gitlab_token", "glpat-", EDGE + r"glpat-[A-Za-z0-9_.-]{20,200}"),
+    _kind("aws_key_id", "AKIA\nASIA", EDGE + r"A(?:KIA|SIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _kind("google_key", "AIza\nya29.", EDGE + r"(?:AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_.-]{20,500})"),
+    _kind(
+        "slack_token",
+        "xoxa-\nxoxb-\nxoxp-\nxoxr-\nxoxs-\nxapp-\nhooks.slack.com/",
+        EDGE
+        + r"(?:xox[abprs]|xapp)-[A-Za-z0-9-]{10,300}|hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9_/-]{10,200}",
+    ),
+    _kind(
+        "provider_token",
+        "nvapi-\ngsk_\nxai-\npplx-\ntgp_v1_\ndtn_\ne2b_\nnpm_\npypi-AgEI\nwandb_v1_\nSG.",
+        EDGE + r"(?:nvapi-|gsk_|xai-|pplx-|tgp_v1_|dtn_|e2b_|npm_|pypi-AgEI|wandb_v1_)[A-Za-z0-9_-]{30,300}"
+        r"|" + EDGE + r"SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,128}",
+    ),
+    _kind("jwt", "eyJ", EDGE + r"eyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{8,2048}"),
+)
+
+# Names that announce a credential; the value stands behind `=`, `:` or a quote and a colon.
+NAMED_MARKS = (
+    "API_KEY", "api_key", "ApiKey", "apikey", "api-key", "API-Key", "SECRET", "secret", "Secret", "PASSWORD", "password",
+    "Password", "passwd", "PASSPHRASE", "passphrase", "ACCESS_KEY", "access_key", "AccountKey", "_TOKEN", "auth_token",
+    "access_token", "refresh_token", "hub_token", "hf_token", "api_token", "bot_token", "session_token", "authToken",
+    "accessToken",
+)  # fmt: skip
+NAMED = re.compile(
+    r"(?P<name>api[_-]?key|secret(?:[_-]?(?:access[_-]?)?key|[_-]?token)?|passw(?:or)?d|passphrase|access[_-]?key"
+    r"|accountkey|(?:auth|access|refresh|hub|hf|api|bot|session)_?token|(?-i:_TOKEN))"
+    r"(?P<between>[\"']?\s{0,4}[=:]\s{0,4}[rbuf]?[\"']?)(?P<value>[^\s\"',;}\])]{4,4096})",
+    re.IGNORECASE,
+)
+BEARER_MARKS = ("Bearer ", "bearer ", "Basic ", "basic ")
+BEARER = re.compile(r"\b(Bearer|Basic|bearer|basic)(\s{1,4})(?P<value>[A-Za-z0-9._~+/=-]{16,4096})")
+URL_PASSWORD = re.compile(r"(://[^\s/:@\"']{0,128}:)(?P<value>[^\s/@\"']{3,256})(?=@)")
+PLACEHOLDER = re.compile(
+    r"[*x.<\[{$%(/~\\]|(?:none|null|true|false|your|example|changeme|redacted|hidden|env|os\.environ)\b", re.I
+)
+
+secret_needles: tuple[bytes, ...] = tuple(
+    dict.fromkeys(
+        mark.encode() for mark in (*(mark for kind in KINDS for mark in kind.marks), *NAMED_MARKS, *BEARER_MARKS[:2])
+    )
+)
+_MARKS = (*(needle.decode() for needle in secret_needles), "://", *BEARER_MARKS[2:])
+
+
+def redact(text: str) -> Redacted:
+    """The text with every credential replaced; texts without any come back as they are."""
+    if not any(mark in text for mark in _MARKS):
+        return Redacted(text)
+    found: dict[str, int] = {}
+    for kind in KINDS:
+        if any(mark in text for mark in kind.marks):
+            text = kind.pattern.sub(_replacement(kind.name, found, lambda _: True), text)
+    if any(mark in text for mark in BEARER_MARKS):
+        text = BEARER.sub(_replacement("bearer_token", found, _looks_random), text)
+    if any(mark in text for mark in NAMED_MARKS):
+        text = NAMED.sub(_replacement("named_secret", found, _looks_secret), text)
+    if "://" in text:
+        text = URL_PASSWORD.sub(_replacement("url_password", found, lambda match: not _is_placeholder(match)), text)
+    return Redacted(text, found)
+
+
+def _replacement(
+    kind: str, found: dict[str, int], wanted: Callable[[re.Match[str]], bool]
+) -> Callable[[re.Match[str]], str]:
+    """What a match becomes: its group `value`, or all of it, is replaced."""
+
+    def replace(match: re.Match[str]) -> str:
+        if not wanted(match):
+            return match.group()
+        found[kind] = found.get(kind, 0) + 1
+        if "value" not in match.re.groupindex:
+            return f"[redacted {kind}]"
+        start = match.start()
+        whole = match.group()
+        return whole[: match.start("value") - start] + f"[redacted {kind}]" + whole[match.end("value") - start :]
+
+    return replace
+
+
+def _is_placeholder(match: re.Match[str]) -> bool:
+    return PLACEHOLDER.match(match.group("value")) is not None
+
+
+def _looks_random(match: re.Match[str]) -> bool:
+    """Digits and letters mixed, as keys have; words and numbers are not."""
+    value = match.group("value")
+    return any(letter.isdigit() for letter in value) and any(letter.isalpha() for letter in value)
+
+
+def _looks_secret(match: re.Match[str]) -> bool:
+    """Whether a named value is one; passwords may be words, keys and tokens may not."""
+    if _is_placeholder(match):
+        return False
+    if "pass" in match.group("name").lower():
+        return not match.group("value").replace(".", "").isdigit() or len(match.group("value")) >= 8
+    return len(match.group("value")) >= 12 and _looks_random(match)
