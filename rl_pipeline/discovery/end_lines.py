@@ -153,19 +153,21 @@ def _message(text: str) -> str:
 
 
 def _classify(text: str, message: str, offset: int, line: int | None) -> EndLine | None:
-    state, by, final = _scheduler_tail(text), SCHEDULER_TAIL, False
-    if state is None:
-        by = END_LINE
-        state, final = _trainer_end(message) or (None, False)
-    if state is None:
+    tail = _scheduler_tail(text)
+    if tail is not None:
+        state, words = tail
+        return EndLine(state, SCHEDULER_TAIL, _evidence(words), offset, line)
+    end = _trainer_end(message)
+    if end is None:
         return None
-    return EndLine(state, by, _evidence(text), offset, line, final)
+    state, final = end
+    return EndLine(state, END_LINE, _evidence(message), offset, line, final)
 
 
-def _evidence(text: str) -> str:
-    """The end of a line, where a glued tail stands, without credentials; long lines are cut at the front."""
-    safe = redact(text[-4 * _EVIDENCE :]).text
-    return safe if len(safe) <= _EVIDENCE else "…" + safe[-_EVIDENCE:]
+def _evidence(words: str) -> str:
+    """The words without credentials, cut."""
+    safe = redact(words[: 4 * _EVIDENCE]).text
+    return safe if len(safe) <= _EVIDENCE else safe[:_EVIDENCE] + "…"
 
 
 def _trainer_end(message: str) -> tuple[str, bool] | None:
@@ -175,12 +177,12 @@ def _trainer_end(message: str) -> tuple[str, bool] | None:
     return None
 
 
-def _scheduler_tail(text: str) -> str | None:
-    """End state told by SLURM, Ray's job client or a shell; None when the line is none of theirs."""
+def _scheduler_tail(text: str) -> tuple[str, str] | None:
+    """End state told by SLURM or Ray's job client, and its words; None when the line is none of theirs."""
     for pattern, read in _TAILS:
         match = pattern.search(text)
         if match is not None and _stands_free(text[: match.start()]):
-            return read(match)
+            return read(match), text[match.start() :]
     return None
 
 

@@ -107,7 +107,26 @@ def test_the_evidence_is_the_line_with_its_place():
     line = text.split("\n")[end.line - 1 if end.line else 0]
     assert line.endswith("Training done!")
     assert text.encode()[end.byte :].startswith(line.encode())
-    assert end.text == line
+    assert end.text == "Training done!"
+
+
+def test_the_evidence_of_a_glued_tail_begins_with_the_tail():
+    end = end_of(LogWriter().fresh_start().time_limit("918273").text())
+
+    assert end is not None
+    assert end.text == (
+        "slurmstepd: error: *** JOB 918273 ON node0412 CANCELLED AT 2026-01-09T11:00:00 DUE TO TIME LIMIT ***"
+    )
+
+
+def test_the_evidence_shows_no_credential():
+    words = "Train loop failed at global_step 12: WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567"
+
+    end = end_of(LogWriter().say(words).text())
+
+    assert end is not None
+    assert "0123456789abcdef" not in end.text
+    assert end.text.startswith("Train loop failed at global_step 12: ")
 
 
 def test_a_requeued_job_that_trains_again_has_not_ended():
