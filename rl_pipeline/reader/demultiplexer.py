@@ -1,0 +1,231 @@
+"""Payloads to messages: multi-line messages are put together per source, whatever stands between their lines.
+
+A payload that matches `block_head` opens a Python dict, one that matches `traceback_head` a traceback. Each bare
+line of the same source is offered to it; a line that does not go on with it is a line of its own (the other stream
+of the process). A block ends where its syntax closes, at the next block head of its source, at a limit, or at the
+end of the file; only the first leaves it complete. A block head without logger head is taken only if the very next
+line of its source opens a dict: transcripts quote `Step 5:` too. Messages come in the order in which they end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rl_pipeline.reader.continuation import LiteralLines, Offer
+from rl_pipeline.reader.envelopes import BARE
+from rl_pipeline.reader.heads import Head
+from rl_pipeline.reader.message import Message, Source
+from rl_pipeline.reader.read_report import Needles
+
+MAX_BLOCK_LINES = 20_000
+MAX_BLOCK_CHARACTERS = 16 * 1024 * 1024
+MAX_TRACEBACK_LINES = 2_000
+PATIENCE_LINES = 200_000  # of the file, since a line was last taken
+MAX_OPEN = 512
+
+BLOCK, TRACEBACK = "block", "traceback"
+Stream = tuple[object, ...]
+Key = tuple[str, Stream]
+
+
+@dataclass(slots=True)
+class Arrival:
+    """One payload as it comes in, with its message half made."""
+
+    message: Message
+    head: Head | None
+    needle: bool
+    unlabelled: str | None = None
+
+
+class _Open:
+    """A multi-line message that has not ended."""
+
+    def __init__(self, first: Message, head: Head | None, literal: LiteralLines | None) -> None:
+        """`literal` is None for a traceback."""
+        self.first, self.head, self.literal = first, head, literal
+        self.lines = [first.payload]
+        self.last_line = first.line
+        self.characters = len(first.payload)
+
+    @property
+    def tentative(self) -> bool:
+        """A bare block head that no dict has followed yet."""
+        return self.head is None and self.literal is not None and not self.literal.opened
+
+    @property
+    def full(self) -> bool:
+        """Whether it holds as much as a message may."""
+        most = MAX_TRACEBACK_LINES if self.literal is None else MAX_BLOCK_LINES
+        return len(self.lines) > most or self.characters > MAX_BLOCK_CHARACTERS
+
+    def append(self, message: Message) -> None:
+        """Take one more line."""
+        self.lines.append(message.payload)
+        self.last_line = message.line
+        self.characters += len(message.payload) + 1
+
+    def message(self, *, complete: bool) -> Message:
+        first = self.first
+        return Message(
+            line=first.line,
+            byte_offset=first.byte_offset,
+            source=first.source,
+            payload="\n".join(self.lines),
+            logged_at=first.logged_at,
+            zone=first.zone,
+            logger=first.logger,
+            level=first.level,
+            origin=first.origin,
+            repeat_count=first.repeat_count,
+            complete=complete,
+        )
+
+
+def stream_of(source: Source) -> Stream:
+    """One process, also before it told Ray its name; a source without pid is known by its names."""
+    if source.pid is None:
+        return (source,)
+    return (source.label, source.ip, source.pid, source.process, source.process_pid)
+
+
+BARE_STREAM = stream_of(BARE)
+
+
+class Demultiplexer:
+    """All open messages of a file: at most one block and one traceback per stream."""
+
+    def __init__(self, needles: Needles) -> None:
+        self.needles = needles
+        self._open: dict[Key, _Open] = {}
+        self._deadline = 1 << 62  # line at which an open message has waited too long
+        self._markers: tuple[bytes, ...] | None = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether lines without needle matter at present."""
+        return bool(self._open)
+
+    def may_continue(self, raw: bytes, line: int) -> bool:
+        """Whether a line without needle has to be looked at: it shows the pid of a process with an open message."""
+        if line > self._deadline:
+            return True
+        if self._markers is None:
+            return bool(self._open)
+        return any(marker in raw for marker in self._markers)
+
+    def take(self, arrival: Arrival) -> list[Message]:
+        """Messages that end with this payload."""
+        message = arrival.message
+        ended = self._give_up(message.line) if message.line > self._deadline else []
+        stream = self._stream_of(arrival)
+        for key in ((BLOCK, stream), (TRACEBACK, stream)):
+            item = self._open.get(key)
+            if item is None:
+                continue
+            offer = self._offer(item, arrival)
+            if offer is Offer.FOREIGN:
+                continue
+            if offer is not Offer.TAKEN:
+                ended += self._end(key, complete=offer is Offer.CLOSED)
+            if offer is not Offer.CUT:
+                return ended
+        return ended + self._begin(stream, arrival) if arrival.needle else ended
+
+    def close(self) -> list[Message]:
+        """Everything still open, in file order, as incomplete."""
+        keys = sorted(self._open, key=lambda key: self._open[key].first.line)
+        return [message for key in keys for message in self._end(key, complete=False)]
+
+    def _give_up(self, line: int) -> list[Message]:
+        """Messages that have waited too long by that line."""
+        late = [key for key, item in self._open.items() if line - item.last_line > PATIENCE_LINES]
+        return [message for key in late for message in self._end(key, complete=False)]
+
+    def _end(self, key: Key, *, complete: bool) -> list[Message]:
+        item = self._open.pop(key)
+        self._refresh()
+        return [] if item.tentative else [item.message(complete=complete)]
+
+    def _add(self, key: Key, item: _Open) -> list[Message]:
+        """Open a message; the oldest gives way when there are too many."""
+        ended = self._end(next(iter(self._open)), complete=False) if len(self._open) >= MAX_OPEN else []
+        self._open[key] = item
+        self._refresh()
+        return ended
+
+    def _refresh(self) -> None:
+        """What to look for while following, for the messages now open."""
+        self._deadline = min((item.last_line for item in self._open.values()), default=1 << 62) + PATIENCE_LINES
+        pids = {item.first.source.pid for item in self._open.values()}
+        self._markers = None if None in pids else tuple(b"%d" % pid for pid in pids if pid is not None)
+
+    def _stream_of(self, arrival: Arrival) -> Stream:
+        """The stream a payload belongs to.
+
+        An entry like ` 2: 'b',` of a dict looks like an srun label: an open dict of the driver may have it.
+        """
+        stream = stream_of(arrival.message.source)
+        if arrival.unlabelled is None or arrival.head is not None or (BLOCK, stream) in self._open:
+            return stream
+        item = self._open.get((BLOCK, BARE_STREAM))
+        if item is not None and item.literal is not None and item.literal.opened:
+            message = arrival.message
+            arrival.message = Message(
+                line=message.line, byte_offset=message.byte_offset, source=BARE, payload=arrival.unlabelled
+            )
+            return BARE_STREAM
+        return stream
+
+    def _begin(self, stream: Stream, arrival: Arrival) -> list[Message]:
+        """A payload outside of any open message: a message, or the first line of one."""
+        message, traceback = arrival.message, self.needles.traceback_head
+        cut = self._block_head_end(message.payload)
+        if cut is not None:
+            literal, rest = LiteralLines(), message.payload[cut:].lstrip()
+            if not rest or literal.offer(rest) is Offer.TAKEN:
+                return self._add((BLOCK, stream), _Open(message, arrival.head, literal))
+        elif traceback is not None and traceback.match(message.payload):
+            return self._add((TRACEBACK, stream), _Open(message, arrival.head, None))
+        return [message]
+
+    def _block_head_end(self, payload: str) -> int | None:
+        """Where a block head ends; the pattern may or may not allow the first line behind it."""
+        found = self.needles.block_head.match(payload)
+        if found is None and "{" in payload:
+            found = self.needles.block_head.match(payload[: payload.index("{")])
+        if found is None:
+            return None
+        rest = payload[found.end() :].strip()
+        return found.end() if not rest or rest.startswith("{") else None
+
+    def _offer(self, item: _Open, arrival: Arrival) -> Offer:
+        offer = self._offer_to_traceback(item, arrival) if item.literal is None else self._offer_to_block(item, arrival)
+        if offer is Offer.TAKEN or offer is Offer.CLOSED:
+            item.append(arrival.message)
+            self._deadline = min(other.last_line for other in self._open.values()) + PATIENCE_LINES
+            if offer is Offer.TAKEN and item.full:
+                return Offer.FULL
+        return offer
+
+    def _offer_to_block(self, item: _Open, arrival: Arrival) -> Offer:
+        payload = arrival.message.payload
+        if arrival.head is None and item.literal is not None:
+            offer = item.literal.offer(payload)
+            if offer is not Offer.FOREIGN:
+                return offer
+            if item.tentative:
+                return Offer.CUT
+        if arrival.head is None and item.head is not None:
+            return Offer.FOREIGN  # a quoted head does not end a real block
+        return Offer.CUT if self._block_head_end(payload) is not None else Offer.FOREIGN
+
+    def _offer_to_traceback(self, item: _Open, arrival: Arrival) -> Offer:
+        """Indented lines go on, the first other one is the exception; vLLM repeats the head on every line."""
+        payload, head = arrival.message.payload, arrival.head
+        if head is not None and (item.head is None or not head.same_call(item.head)):
+            return Offer.FOREIGN
+        if self.needles.traceback_head is not None and self.needles.traceback_head.match(payload):
+            return Offer.CUT
+        indented = not payload or payload[0] in " \t" or payload.startswith('> File "')
+        return Offer.TAKEN if indented else Offer.CLOSED

@@ -1,0 +1,100 @@
+"""One physical line to its payloads: bytes out of their envelopes, in the order in which they were put in.
+
+Decode with replacement, drop byte-order marks and NUL runs, remove control sequences and one trailing carriage
+return, take prefixes, head and Ray's repeat suffix off. A carriage return inside a line separates frames of a
+progress bar: each frame that is wanted is unwrapped for itself, with the prefix of the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from rl_pipeline.reader.control_sequences import without_control_sequences
+from rl_pipeline.reader.envelopes import BARE, Envelope, open_envelope
+from rl_pipeline.reader.heads import Head, find_head
+from rl_pipeline.reader.message import Source
+
+REPEATED = re.compile(r"[ \t]?\[repeated (\d{1,9})x across cluster\](?: \(Ray deduplicates [^\n]{0,600}\))?\s*$")
+REPEATED_MARK = b"x across cluster]"
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """A payload and what stood around it. `unlabelled` is the text if its srun label was none after all."""
+
+    source: Source
+    payload: str
+    head: Head | None
+    received: str | None = None
+    repeat_count: int = 1
+    unlabelled: str | None = None
+
+
+def plain_text(raw: bytes) -> str:
+    """The text of a line as a person would see it, frames of progress bars apart."""
+    text = raw.decode("utf-8", "replace")
+    if text.startswith("\ufeff"):
+        text = text[1:]
+    if "\0" in text:
+        text = text.replace("\0", "").removeprefix("\ufeff")
+    text = without_control_sequences(text)
+    return text[:-1] if text.endswith("\r") else text
+
+
+def unwrap(raw: bytes, wanted: Callable[[str], bool]) -> list[Unwrapped]:
+    """The payloads of a line; of several frames only the last and those that are `wanted`."""
+    text = plain_text(raw)
+    if "\r" not in text:
+        return [unwrap_frame(text)]
+    frames = text.split("\r")
+    outer = open_envelope(frames[0])
+    payloads = []
+    for index, frame in enumerate(frames):
+        if frame and (index == len(frames) - 1 or wanted(frame)):
+            found = unwrap_frame(frame)
+            payloads.append(_inside(outer, found) if index else found)
+    return payloads
+
+
+def _inside(outer: Envelope, found: Unwrapped) -> Unwrapped:
+    """A later frame belongs to the process that began the line, unless it names one itself."""
+    if found.source.actor is None and found.source.pid is None:
+        nested = replace(outer.source, process=found.source.process or outer.source.process)
+        return replace(found, source=nested, received=found.received or outer.received)
+    return found
+
+
+def unwrap_frame(text: str) -> Unwrapped:
+    """Prefixes, head and repeat suffix off a text without control sequences."""
+    envelope = open_envelope(text)
+    source, end = envelope.source, envelope.end
+    head = find_head(text, end)
+    if head is None:
+        payload = text[end:] if end else text
+    elif head.message is not None:
+        payload, source = head.message, _of_process(source, head)
+    else:
+        payload = text[head.end :]
+    count = 1
+    if payload.find("x across cluster]", max(0, len(payload) - 700)) >= 0:
+        found = REPEATED.search(payload, max(0, len(payload) - 700))
+        if found is not None:
+            count, payload = max(1, int(found.group(1))), payload[: found.start()]
+    unlabelled = text if source.label is not None and source.pid is None and source.actor is None else None
+    return Unwrapped(source, payload, head, envelope.received, count, unlabelled)
+
+
+def _of_process(source: Source, head: Head) -> Source:
+    """A JSON record may name its process itself."""
+    if head.process_pid is None or source.process is not None:
+        return source
+    pid = source.pid if source != BARE else head.process_pid
+    return replace(source, pid=pid, process=head.process, process_pid=head.process_pid)
+
+
+def repeat_count(raw: bytes) -> int:
+    """N of `[repeated Nx across cluster]` at the end of a line, else 1."""
+    found = REPEATED.search(plain_text(raw[-1500:]))
+    return max(1, int(found.group(1))) if found is not None else 1

@@ -1,0 +1,195 @@
+"""A file to its messages: the rooms of the reader on one string.
+
+Two modes. While no multi-line message is open, a compiled scan over whole windows finds the lines that hold a needle
+and only those are unwrapped. While one is open, the lines of its process are followed one by one until it closes; the
+others are still only looked at if they hold a needle. Logs of container runtimes are followed throughout, since their
+records may cut a needle in two. Memory holds one window, one long line and the open messages, all bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Generator, Iterator
+from datetime import datetime
+from pathlib import Path
+
+from rl_pipeline.reader.containers import LogicalLine, RecordJoiner, record_of
+from rl_pipeline.reader.demultiplexer import Arrival, Demultiplexer
+from rl_pipeline.reader.evidence import TAIL_BYTES, Times, last_moment, look_at_beginning
+from rl_pipeline.reader.lines import REPEATED_MARK, Unwrapped, repeat_count, unwrap
+from rl_pipeline.reader.message import Message
+from rl_pipeline.reader.read_report import Needles, ReadReport
+from rl_pipeline.reader.scan import NeedleScan, ScannedWindow
+from rl_pipeline.reader.sources import CHUNK_BYTES, text_chunks
+from rl_pipeline.reader.windows import MAX_LINE_BYTES, windows
+from rl_pipeline.reader.years import Moment, YearResolver, dated_moment
+
+# The usual end of a folded line, colours included; whatever differs is unwrapped to be sure.
+FOLDED = re.compile(rb"\[repeated (\d{1,9})x across cluster\](?:\x1b\[[0-9;]*m)*\r?$")
+
+
+def read_messages(
+    path: Path,
+    needles: Needles,
+    report: ReadReport,
+    *,
+    anchor: datetime | None = None,
+    on_bytes: Callable[[int], None] | None = None,
+    chunk_bytes: int = CHUNK_BYTES,
+    max_line: int = MAX_LINE_BYTES,
+) -> Iterator[Message]:
+    """Messages of one file, in the order in which they end.
+
+    Args:
+        path: plain text, gzip or zstd.
+        needles: what makes a line a message, and what opens a multi-line one.
+        report: filled on the way; whole when the iterator is exhausted.
+        anchor: a time near the end of the log (the file's own), for stamps without year and no dated line.
+        on_bytes: told how many stored bytes were read since the last call.
+        chunk_bytes: stored bytes read at once; changes nothing but speed and memory.
+        max_line: longer lines are cut, in bytes.
+
+    Raises:
+        OSError: the file cannot be opened; trouble further in is noted in the report.
+    """
+    beginning = look_at_beginning(path)
+    first = beginning.dated.at if beginning.dated is not None else beginning.preamble
+    reading = _Reading(needles, report, YearResolver(first, anchor), in_container=beginning.in_container)
+    if beginning.dated is not None:
+        reading.times.saw(beginning.dated.at, beginning.dated.zone)
+    if beginning.undated is not None and (at := reading.years.resolve(beginning.undated)) is not None:
+        reading.times.saw(at, None)
+    chunks = text_chunks(path, report, on_bytes=on_bytes, chunk_bytes=chunk_bytes)
+    for window in windows(chunks, report, max_line=max_line):
+        yield from reading.window(reading.scan.scan(window))
+    yield from reading.end()
+
+
+class _Reading:
+    """The state of reading one file."""
+
+    def __init__(self, needles: Needles, report: ReadReport, years: YearResolver, *, in_container: bool) -> None:
+        self.report, self.years, self.times = report, years, Times()
+        self.scan = NeedleScan(needles.any_of)
+        self.demultiplexer = Demultiplexer(needles)
+        self.records: RecordJoiner | None = RecordJoiner() if in_container else None
+        self._needles = needles.any_of
+        self._text_needles = tuple(needle.decode("utf-8", "replace") for needle in needles.any_of)
+        self._tail = b""
+
+    def window(self, scanned: ScannedWindow) -> Iterator[Message]:
+        """Messages that end in this window."""
+        self.report.undecodable_bytes += scanned.undecodable_bytes
+        self._tail = (self._tail + scanned.window.data[-TAIL_BYTES:])[-TAIL_BYTES:]
+        if self.records is None:
+            self._count_folded(scanned.window.data)
+        hits, index, hit = scanned.hits, 0, 0
+        starts, ends = scanned.bounds_of_hits()
+        while True:
+            if self.demultiplexer.is_open or self.records is not None:
+                index = yield from self._follow(scanned, index)
+                hit = bisect_left(hits, index)
+            if hit >= len(hits):
+                return
+            raw = scanned.window.data[starts[hit] : ends[hit]].rstrip(b"\n")
+            number, offset = scanned.window.line + hits[hit], scanned.window.offset + starts[hit]
+            index, hit = hits[hit] + 1, hit + 1
+            if record_of(raw) is not None:
+                self.records, index = RecordJoiner(), index - 1
+                continue
+            yield from self._line(raw, number, offset, needle=True)
+
+    def end(self) -> Iterator[Message]:
+        """Messages that the end of the file ends."""
+        if self.records is not None:
+            for line in self.records.close():
+                yield from self._logical(line)
+        yield from self.demultiplexer.close()
+        last = last_moment(self._tail, self.years)
+        if last is not None:
+            self.times.saw(last.at, last.zone)
+        self.times.into(self.report)
+
+    def _follow(self, scanned: ScannedWindow, index: int) -> Generator[Message, None, int]:
+        """Line by line from `index` on; returns the index at which scanning may go on."""
+        window, hits, edges = scanned.window, scanned.hits, scanned.edges.tolist()
+        hit = bisect_left(hits, index)
+        while index < scanned.count:
+            if self.records is None and not self.demultiplexer.is_open:
+                return index
+            raw = window.data[edges[index] : edges[index + 1]].rstrip(b"\n")
+            needle = hit < len(hits) and hits[hit] == index
+            hit += needle
+            number, offset = window.line + index, window.offset + edges[index]
+            index += 1
+            if self.records is not None:
+                for line in self.records.take(raw, number, offset):
+                    yield from self._logical(line)
+            elif needle or self.demultiplexer.may_continue(raw, number):
+                yield from self._line(raw, number, offset, needle=needle)
+        return index
+
+    def _logical(self, line: LogicalLine) -> Iterator[Message]:
+        """A line put together from a container's records."""
+        if REPEATED_MARK in line.raw:
+            self.report.folded_lines += repeat_count(line.raw) - 1
+        needle = any(needle in line.raw for needle in self._needles)
+        if needle or self.demultiplexer.may_continue(line.raw, line.line):
+            yield from self._line(line.raw, line.line, line.byte_offset, needle=needle, received=line.received)
+
+    def _line(
+        self, raw: bytes, number: int, offset: int, *, needle: bool, received: str | None = None
+    ) -> Iterator[Message]:
+        """Messages that end with this line."""
+        found = unwrap(raw, self._wanted)
+        for item in found:
+            moment = self._moment(item, received)
+            head, source = item.head, item.source
+            message = Message(
+                line=number,
+                byte_offset=offset,
+                source=source,
+                payload=item.payload,
+                logged_at=moment.at if moment else None,
+                zone=moment.zone if moment else None,
+                logger=head.logger if head else None,
+                level=head.level if head else None,
+                origin=head.origin if head else None,
+                repeat_count=item.repeat_count,
+            )
+            wanted = needle if len(found) == 1 else self._wanted(item.payload)
+            yield from self.demultiplexer.take(Arrival(message, head, wanted, item.unlabelled))
+
+    def _wanted(self, text: str) -> bool:
+        return any(needle in text for needle in self._text_needles)
+
+    def _moment(self, item: Unwrapped, received: str | None) -> Moment | None:
+        """The time of a line; dated ones help those without year that follow."""
+        received = item.received or received
+        collected = dated_moment(received) if received else None
+        if collected is not None:
+            self.years.saw(collected.at)
+        moment, head = collected, item.head
+        if head is not None and head.stamp is not None:
+            if not head.dated:
+                at = self.years.resolve(head.stamp)
+                moment = Moment(at, None) if at is not None else collected
+            elif (dated := dated_moment(head.stamp)) is not None:
+                self.years.saw(dated.at)
+                moment = dated
+        if moment is not None:
+            self.times.saw(moment.at, moment.zone)
+        return moment
+
+    def _count_folded(self, data: bytes) -> None:
+        """Lines that Ray left out, over all lines of a window, with or without needle."""
+        at = data.find(REPEATED_MARK)
+        while at >= 0:
+            end = data.find(b"\n", at)
+            end = len(data) if end < 0 else end
+            start = max(data.rfind(b"\n", 0, at) + 1, at - 24)
+            found = FOLDED.search(data, start, end)
+            count = max(1, int(found.group(1))) if found else repeat_count(data[start:end])
+            self.report.folded_lines += count - 1
+            at = data.find(REPEATED_MARK, end)

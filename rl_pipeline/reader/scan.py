@@ -1,0 +1,85 @@
+"""Which lines of a window are worth unwrapping: all needles in one pass over the bytes.
+
+The plan, and what was tried: `bytes.find` per needle costs one pass for each (26 needles: 115 MB/s), one
+alternation in Python's `re` walks byte by byte (75 MB/s). An automaton over all needles at once, as RE2 builds it
+behind Arrow's `match_substring_regex`, does not care how many there are (480 MB/s); the lines it works on are a view
+of the window's bytes, nothing is copied. Numbers from one 60 MB log on one core.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rl_pipeline.reader.windows import Window
+
+LINE_FEED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedWindow:
+    """A window cut into lines.
+
+    `edges` has one entry more than there are lines: line i is `data[edges[i]:edges[i + 1]]`, line feed included.
+    `hits` are the indexes of lines that hold a needle, ascending.
+    """
+
+    window: Window
+    edges: npt.NDArray[np.int32]
+    hits: list[int]
+    undecodable_bytes: int
+
+    @property
+    def count(self) -> int:
+        """Number of lines."""
+        return len(self.edges) - 1
+
+    def bounds_of_hits(self) -> tuple[list[int], list[int]]:
+        """Where the lines that hold a needle begin and end in the window's data."""
+        return self.edges[self.hits].tolist(), self.edges[[index + 1 for index in self.hits]].tolist()
+
+
+class NeedleScan:
+    """Finds the lines that hold one of some byte strings."""
+
+    def __init__(self, needles: tuple[bytes, ...]) -> None:
+        """Needles may hold any bytes but line feeds; an empty tuple finds nothing."""
+        self._pattern = "|".join(_escaped(needle) for needle in needles if needle)
+
+    def scan(self, window: Window) -> ScannedWindow:
+        """Cut the window into lines and mark those that hold a needle."""
+        feeds = np.flatnonzero(np.frombuffer(window.data, np.uint8) == LINE_FEED)
+        tail = 0 if window.data.endswith(b"\n") else 1
+        edges = np.empty(len(feeds) + 1 + tail, np.int32)
+        edges[0] = 0
+        edges[1 : len(feeds) + 1] = feeds + 1
+        if tail:
+            edges[-1] = len(window.data)
+        buffers = [None, pa.py_buffer(edges), pa.py_buffer(window.data)]
+        hits: list[int] = []
+        if self._pattern:
+            lines = pa.Array.from_buffers(pa.binary(), len(edges) - 1, buffers)
+            found = pc.match_substring_regex(lines, self._pattern)
+            hits = np.flatnonzero(found.to_numpy(zero_copy_only=False)).tolist()
+        text = pa.Array.from_buffers(pa.string(), len(edges) - 1, buffers)
+        return ScannedWindow(window, edges, hits, _undecodable(window.data, text))
+
+
+def _escaped(needle: bytes) -> str:
+    """The needle as a pattern of bytes."""
+    return "".join(chr(byte) if chr(byte).isalnum() and byte < 128 else f"\\x{byte:02x}" for byte in needle)
+
+
+def _undecodable(data: bytes, text: pa.Array) -> int:
+    """Bytes of the window that are not UTF-8; the vectorised check comes first since it nearly always suffices."""
+    if data.isascii():
+        return 0
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return len(data) - len(data.decode("utf-8", "ignore").encode())
+    return 0

@@ -1,0 +1,178 @@
+"""Stored bytes to text bytes: plain, gzip (members may follow one another) and zstd, told apart by content.
+
+In comes a path; out come chunks of a bounded size, in order, whatever the compression ratio. Damage ends the
+stream early and is noted in the report with the stored byte near which it was met; what was readable is kept.
+The digest of the stored bytes is made on the way, in a thread of its own, since hashing is slower than scanning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import zstandard
+
+from rl_pipeline.reader.read_report import ReadReport
+
+CHUNK_BYTES = 1024 * 1024
+# Compressed input per step. One kilobyte of zstd can stand for 32 MB, so that is the most one step gives.
+COMPRESSED_BYTES = 1024
+GZIP_MAGIC, ZSTD_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00"
+ZSTD_SKIPPABLE = tuple(bytes([0x50 + kind]) + b"\x2a\x4d\x18" for kind in range(16))
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+class Fingerprint:
+    """BLAKE2b of bytes handed over in pieces; the work is done in one thread, at most two pieces behind."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.blake2b(digest_size=32)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="fingerprint")
+        self._pending: list[Future[None]] = []
+
+    def update(self, piece: bytes) -> None:
+        """Take the next piece."""
+        self._pending.append(self._thread.submit(self._digest.update, piece))
+        if len(self._pending) > 2:
+            self._pending.pop(0).result()
+
+    def close(self) -> str:
+        """The digest in hex, once all pieces are in."""
+        self._thread.shutdown(wait=True)
+        return self._digest.hexdigest()
+
+
+def fingerprint(path: Path) -> str:
+    """BLAKE2b of a file's stored bytes, hex; the same as `ReadReport.fingerprint` after a full read."""
+    digest = hashlib.blake2b(digest_size=32)
+    with Path(path).open("rb") as file:
+        while piece := file.read(CHUNK_BYTES):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def compression_of(beginning: bytes) -> str | None:
+    """gzip, zstd, xz or None (plain) by the first bytes of a file."""
+    if beginning.startswith(GZIP_MAGIC):
+        return "gzip"
+    if beginning.startswith(ZSTD_MAGIC) or beginning.startswith(ZSTD_SKIPPABLE):
+        return "zstd"
+    return "xz" if beginning.startswith(XZ_MAGIC) else None
+
+
+def text_chunks(
+    path: Path, report: ReadReport, *, on_bytes: Callable[[int], None] | None = None, chunk_bytes: int = CHUNK_BYTES
+) -> Generator[bytes, None, None]:
+    """The file's text in pieces; fills size, compression, fingerprint and read error of the report."""
+    digest = Fingerprint()
+    try:
+        with Path(path).open("rb") as file:
+            report.size_bytes = file.seek(0, 2)
+            file.seek(0)
+            stored = _stored(file, report, digest, on_bytes, chunk_bytes)
+            beginning = next(stored, b"")
+            report.compression = compression_of(beginning)
+            yield from _plain_text(beginning, stored, report)
+    finally:
+        report.fingerprint = digest.close()
+
+
+def _stored(
+    file: BinaryIO,
+    report: ReadReport,
+    digest: Fingerprint,
+    on_bytes: Callable[[int], None] | None,
+    chunk_bytes: int,
+) -> Iterator[bytes]:
+    """Stored pieces; a failing disk ends them, with a note."""
+    position = 0
+    while True:
+        try:
+            piece = file.read(chunk_bytes)
+        except OSError as error:
+            report.read_error = f"reading failed at stored byte {position}: {error.strerror or error}"
+            return
+        if not piece:
+            return
+        position += len(piece)
+        digest.update(piece)
+        if on_bytes is not None:
+            on_bytes(len(piece))
+        yield piece
+
+
+def _plain_text(beginning: bytes, stored: Iterator[bytes], report: ReadReport) -> Iterator[bytes]:
+    """Text pieces, by the compression found; xz is named but not read."""
+    if report.compression is None:
+        if beginning:
+            yield beginning
+        yield from stored
+    elif report.compression == "xz":
+        report.read_error = "xz compression is not read: unpack the file first (stored byte 0)"
+        for _ in stored:  # still part of the fingerprint
+            pass
+    else:
+        opener = _gzip_member if report.compression == "gzip" else _zstd_frame
+        yield from _decompressed(beginning, stored, report, opener)
+
+
+def _gzip_member() -> _Decompressor:
+    return zlib.decompressobj(wbits=31)
+
+
+def _zstd_frame() -> _Decompressor:
+    return zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj()
+
+
+def _decompressed(
+    beginning: bytes, stored: Iterator[bytes], report: ReadReport, opener: Callable[[], _Decompressor]
+) -> Iterator[bytes]:
+    """Members or frames one after another; padding of zeros between and after them is skipped."""
+    position, member = 0, opener()
+    fresh = True  # nothing of the present member has been seen
+    for piece in _pieces(beginning, stored):
+        rest = piece
+        while rest:
+            if fresh and not (rest := rest.lstrip(b"\0")):
+                break
+            fresh = False
+            try:
+                text = member.decompress(rest)
+            except (zlib.error, zstandard.ZstdError) as error:
+                report.read_error = f"{report.compression} damaged near stored byte {position}: {error}"
+                _drain(stored)
+                return
+            if text:
+                yield text
+            rest = b""
+            if member.eof:
+                rest, member, fresh = member.unused_data, opener(), True
+        position += len(piece)
+    if not fresh and report.read_error is None:
+        report.read_error = f"{report.compression} ends early at stored byte {position}"
+
+
+def _pieces(beginning: bytes, stored: Iterator[bytes]) -> Iterator[bytes]:
+    """Small pieces, so that one step of decompression cannot fill the memory."""
+    chunk: bytes | None = beginning
+    while chunk:
+        for start in range(0, len(chunk), COMPRESSED_BYTES):
+            yield chunk[start : start + COMPRESSED_BYTES]
+        chunk = next(stored, None)
+
+
+def _drain(stored: Iterator[bytes]) -> None:
+    """Read on for the fingerprint alone."""
+    for _ in stored:
+        pass

@@ -1,0 +1,83 @@
+"""Chunks of text to windows of whole lines, with exact byte offsets and line numbers.
+
+A window is what the scanner looks at in one go. Lines are split at line feeds only. A line longer than
+`MAX_LINE_BYTES` is cut there (never inside a character), so that a file without line ends cannot fill the memory;
+its parts keep the line's number and have offsets of their own. Where chunks begin and end leaves no trace:
+the same file gives the same lines for every chunk size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+
+from rl_pipeline.reader.read_report import ReadReport
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Consecutive lines; only the last may lack its line feed (end of file, or a part of a long line)."""
+
+    data: bytes
+    offset: int  # of data[0] in the text
+    line: int  # number of the first line, from 1
+
+
+def windows(chunks: Iterator[bytes], report: ReadReport, *, max_line: int = MAX_LINE_BYTES) -> Iterator[Window]:
+    """Windows of a text given in chunks; counts bytes, lines, NULs and long lines into the report."""
+    offset, line, cut_line = 0, 1, 0
+    for data in _whole_lines(chunks, max_line):
+        yield Window(data, offset, line)
+        if report.cut_tail and line != cut_line:  # the window before this one ended inside the line
+            report.long_lines += 1
+            cut_line = line
+        breaks = data.count(b"\n")
+        offset += len(data)
+        line += breaks
+        report.lines += breaks
+        report.bytes_read += len(data)
+        report.nul_bytes += data.count(b"\0")
+        report.cut_tail = not data.endswith(b"\n")
+    report.lines += report.cut_tail
+
+
+def _whole_lines(chunks: Iterator[bytes], max_line: int) -> Iterator[bytes]:
+    """Text of whole lines, or a part of a long one."""
+    held: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        end = chunk.rfind(b"\n") + 1
+        held.append(chunk[:end] if end else chunk)
+        size += len(held[-1])
+        if not end and size <= max_line:
+            continue
+        joined = b"".join(held)
+        if size > max_line:
+            whole, rest = yield from _cut_long(joined, max_line)
+        else:
+            whole, rest = joined, b""
+        if whole:
+            yield whole
+        held = [rest, chunk[end:]] if end else [rest]
+        size = sum(map(len, held))
+    if size:
+        yield b"".join(held)
+
+
+def _cut_long(data: bytes, max_line: int) -> Generator[bytes, None, tuple[bytes, bytes]]:
+    """Yield the text up to each cut; return the rest, split at its last line end."""
+    start = begin = 0  # of the text not yet handed on, of the present line
+    while True:
+        end = data.find(b"\n", begin, begin + max_line + 1)
+        if end >= 0:
+            begin = end + 1
+            continue
+        if len(data) - begin <= max_line:
+            return data[start:begin], data[begin:]
+        cut = begin + max_line
+        while cut > begin + 1 and data[cut] & 0xC0 == 0x80 and begin + max_line - cut < 3:
+            cut -= 1
+        yield data[start:cut]
+        start = begin = cut
