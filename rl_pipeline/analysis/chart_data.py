@@ -1,7 +1,8 @@
 """What the charts draw: aggregated rows, made once for the picture, its table and its CSV.
 
 In: the frames of one experiment. Out: tuples of rows. Rewards keep every step; everything else is put
-into a bounded number of bins, so that a picture stays small whatever the size of the run. Steps that the final weights do not descend from are marked, not dropped.
+into a bounded number of bins, so that a picture stays small whatever the size of the run. Steps that
+the final weights do not descend from are marked, not dropped.
 """
 
 from __future__ import annotations

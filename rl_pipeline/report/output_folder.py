@@ -84,7 +84,8 @@ def earlier_files(folder: Path) -> tuple[str, ...]:
         listed = json.loads((folder / LIST_NAME).read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, TypeError, KeyError):
         return ()
-    return tuple(name for name in listed if isinstance(name, str) and _is_inside(name))
+    names = listed if isinstance(listed, list) else []
+    return tuple(name for name in names if isinstance(name, str) and _is_inside(name))
 
 
 def _sweep(folder: Path) -> None:
