@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A title of a few words and a text of some sentences."""
+    """A title of a few words and a text of some sentences, one paragraph."""
 
     title: str
     text: str
@@ -20,161 +20,167 @@ class Explanation:
 MESSAGES: dict[str, Explanation] = {
     "bad-log-pattern": Explanation(
         "A pattern for log names can not be used",
-        "RL_PIPELINE_LOG_PATTERNS takes one pattern a line: a glob with {experiment} and {job}, or a regular\n"
-        "expression with the named groups experiment and job. `job` must be there, `experiment` may come from the\n"
+        "RL_PIPELINE_LOG_PATTERNS takes one pattern a line: a glob with {experiment} and {job}, or a regular "
+        "expression with the named groups experiment and job. `job` must be there, `experiment` may come from the "
         "folder. Try a pattern with `rl-pipeline discover ROOT` before a deployment uses it.",
     ),
     "bad-notification-setting": Explanation(
         "A channel for messages is half configured",
-        "A webhook needs a URL and a format (json or slack); mail needs a server, a sender and a receiver. Messages\n"
-        "are always written to a JSON-lines file in the home, whatever other channels are set.",
+        "A webhook needs a URL and a format (json or slack); mail needs a server, a sender and a receiver. "
+        "Messages are always written to a JSON-lines file in the home, whatever other channels are set.",
     ),
     "bad-partition-key": Explanation(
         "A name can not be a partition key",
-        "Keys are letters, digits, dots, dashes and underscores, at most 120 of them, and begin with a letter or a\n"
-        "digit. Names of experiments and jobs that do not fit get a key with a short hash; `rl-pipeline discover`\n"
-        "shows which key belongs to which name.",
+        "Keys are letters, digits, dots, dashes and underscores, at most 120 of them, and begin with a letter or "
+        "a digit. Names of experiments and jobs that do not fit get a key with a short hash; `rl-pipeline "
+        "discover` shows which key belongs to which name.",
     ),
     "bad-setting": Explanation(
         "A setting can not be understood",
-        "Settings come from RL_PIPELINE_* variables and from settings.yaml in the home; the variable wins. The\n"
+        "Settings come from RL_PIPELINE_* variables and from settings.yaml in the home; the variable wins. The "
         "message names the setting, the value found and what it takes.",
     ),
     "bad-settings-file": Explanation(
         "The settings file can not be used",
-        "It is a YAML mapping of setting names to values, the same names as the variables without RL_PIPELINE_ and in\n"
-        "small letters. A name that is no setting is an error, so that a typing mistake does not pass for a default.",
+        "It is a YAML mapping of setting names to values, the same names as the variables without RL_PIPELINE_ "
+        "and in small letters. A name that is no setting is an error, so that a typing mistake does not pass for "
+        "a default.",
     ),
     "dagster-missing": Explanation(
         "Dagster's command is not there",
-        "`rl-pipeline ui` starts `dagster dev`. It is looked for beside this Python first, then on the PATH. Installing\n"
-        "rl_pipeline brings it.",
+        "`rl-pipeline ui` starts `dagster dev`. It is looked for beside this Python first, then on the PATH. "
+        "Installing rl_pipeline brings it.",
     ),
     "demo-failed": Explanation(
         "The demo did not make all of its partitions",
-        "The message shows the first failure in its own words. Run `rl-pipeline ui` and open the failed run to see its\n"
-        "steps and checks; the sample itself is part of the package and is copied anew by each demo.",
+        "The message shows the first failure in its own words. Run `rl-pipeline ui` and open the failed run to "
+        "see its steps and checks; the sample itself is part of the package and is copied anew by each demo.",
     ),
     "home-not-writable": Explanation(
         "The home can not be written",
-        "RL_PIPELINE_HOME (by default ~/.rl_pipeline) holds tables, reports and Dagster's history. It must be on a local\n"
-        "disk: SQLite's locks do not hold on network file systems. With PostgreSQL only the tables need a place.",
+        "RL_PIPELINE_HOME (by default ~/.rl_pipeline) holds tables, reports and Dagster's history. It must be on "
+        "a local disk: SQLite's locks do not hold on network file systems. With PostgreSQL only the tables need a "
+        "place.",
     ),
     "invalid-thresholds": Explanation(
         "The thresholds file does not say what it must",
-        "Two levels: rule (R1 … R40, or shared), then the name of the threshold; the value is a number, or a mapping of\n"
-        "value and source. All mistakes are listed together. The report prints every threshold in force and its source.",
+        "Two levels: rule (R1 … R40, or shared), then the name of the threshold; the value is a number, or a "
+        "mapping of value and source. All mistakes are listed together. The report prints every threshold in "
+        "force and its source.",
     ),
     "manifest-damaged": Explanation(
         "The list of stored tables is damaged",
-        "Each job's folder in the store has a small manifest that names the current set of tables. One that can not be\n"
-        "read was changed by something else. Delete it and materialize the job again: the log is the source.",
+        "Each job's folder in the store has a small manifest that names the current set of tables. One that can "
+        "not be read was changed by something else. Delete it and materialize the job again: the log is the "
+        "source.",
     ),
     "missing-path": Explanation(
         "A path does not exist",
-        "Logs are given as an experiments root, one experiment's folder, its logs folder, or single files. A link that\n"
-        "leads nowhere counts as missing.",
+        "Logs are given as an experiments root, one experiment's folder, its logs folder, or single files. A link "
+        "that leads nowhere counts as missing.",
     ),
     "missing-sample": Explanation(
         "The bundled sample is not installed",
-        "The sample lies in examples/sample of a checkout and inside the installed package. A package built by hand\n"
-        "without it can not run the demo.",
+        "The sample lies in examples/sample of a checkout and inside the installed package. A package built by "
+        "hand without it can not run the demo.",
     ),
     "missing-trial-folder": Explanation(
         "A trial folder that was named does not exist",
-        "--trace-jobs takes the folder that holds the trial folders (each with a result.json), usually called\n"
+        "--trace-jobs takes the folder that holds the trial folders (each with a result.json), usually called "
         "trace_jobs. Folders in the usual places are found without it.",
     ),
     "no-dagster-yaml": Explanation(
         "dagster.yaml is missing",
-        "The same file configures every way of starting: it lies in the checkout, and a copy inside the installed\n"
+        "The same file configures every way of starting: it lies in the checkout, and a copy inside the installed "
         "package. Without it Dagster would keep its history wherever it happens to be started.",
     ),
     "no-job-logs": Explanation(
         "No job log was found",
-        "A job log is a file named <name>_<job id>.out (or -, .log, .err, .gz, .zst) or slurm-<job id>.out. Logs of Ray\n"
-        "heads and workers, of engine servers, empty files and hidden files are not jobs. Other ways of naming are set\n"
-        "with RL_PIPELINE_LOG_PATTERNS; a single file can always be named directly.",
+        "A job log is a file named <name>_<job id>.out (or -, .log, .err, .gz, .zst) or slurm-<job id>.out. Logs "
+        "of Ray heads and workers, of engine servers, empty files and hidden files are not jobs. Other ways of "
+        "naming are set with RL_PIPELINE_LOG_PATTERNS; a single file can always be named directly.",
     ),
     "no-job-tables": Explanation(
         "An experiment has no job tables yet",
-        "An experiment's assets read the tables of its jobs from the store. Materialize the job partitions first; the\n"
-        "sensors do so by themselves.",
+        "An experiment's assets read the tables of its jobs from the store. Materialize the job partitions first; "
+        "the sensors do so by themselves.",
     ),
     "no-metric-block": Explanation(
         "The logs hold no metrics",
-        "A report needs at least one `Step N:` block of SkyRL's console logger or one WANDB_MIRROR line. They are printed\n"
-        "when the tracker includes `console`. A job that died before its first step has none; engine and trial tables\n"
-        "can still be made as Dagster assets.",
+        "A report needs at least one `Step N:` block of SkyRL's console logger or one WANDB_MIRROR line. They are "
+        "printed when the tracker includes `console`. A job that died before its first step has none; engine and "
+        "trial tables can still be made as Dagster assets.",
     ),
     "no-recognised-line": Explanation(
         "Nothing in the files looks like a training log",
-        "No line of SkyRL, vLLM, Harbor, Ray or SLURM was found. Usual reasons: another kind of file, a log that was\n"
-        "encrypted or compressed in another way than gzip or zstd, or the log of a process that is not the trainer.",
+        "No line of SkyRL, vLLM, Harbor, Ray or SLURM was found. Usual reasons: another kind of file, a log that "
+        "was encrypted or compressed in another way than gzip or zstd, or the log of a process that is not the "
+        "trainer.",
     ),
     "no-roots": Explanation(
         "No folder of experiments is configured",
-        "Sensors and the job_index asset look below RL_PIPELINE_ROOTS. Without it, partitions are registered by hand\n"
-        "with `rl-pipeline discover ROOT --register`.",
+        "Sensors and the job_index asset look below RL_PIPELINE_ROOTS. Without it, partitions are registered by "
+        "hand with `rl-pipeline discover ROOT --register`.",
     ),
     "output-not-writable": Explanation(
         "The report's folder can not be written",
-        "The bundle is written beside the earlier one and renamed into place, so the folder itself must take new files.\n"
-        "It is checked before any log is read, and the earlier report stays as it was.",
+        "The bundle is written beside the earlier one and renamed into place, so the folder itself must take new "
+        "files. It is checked before any log is read, and the earlier report stays as it was.",
     ),
     "postgres-not-installed": Explanation(
         "PostgreSQL is configured but its driver is missing",
-        "RL_PIPELINE_POSTGRES_URL moves Dagster's history into PostgreSQL; that needs the extra `postgres` of this package.",
+        "RL_PIPELINE_POSTGRES_URL moves Dagster's history into PostgreSQL; that needs the extra `postgres` of "
+        "this package.",
     ),
     "several-experiments": Explanation(
         "More than one experiment where one is reported",
-        "A report is about one chain of jobs. The experiment of a log is the folder above logs/, or the part of the file\n"
-        "name before the job id. Name one with --experiment, or point at its folder.",
+        "A report is about one chain of jobs. The experiment of a log is the folder above logs/, or the part of "
+        "the file name before the job id. Name one with --experiment, or point at its folder.",
     ),
     "store-address-unknown": Explanation(
         "The address of the table store is not understood",
-        "RL_PIPELINE_STORE is a folder or an fsspec URL such as s3://bucket/path. Protocols other than the local disk need\n"
-        "their own package (s3fs, gcsfs, …) in the environment.",
+        "RL_PIPELINE_STORE is a folder or an fsspec URL such as s3://bucket/path. Protocols other than the local "
+        "disk need their own package (s3fs, gcsfs, …) in the environment.",
     ),
     "store-not-writable": Explanation(
         "The table store can not be written",
-        "Tables are written beside the current ones and become visible all at once. Nothing was changed by the failed\n"
-        "attempt; what it left is swept by the next one that succeeds.",
+        "Tables are written beside the current ones and become visible all at once. Nothing was changed by the "
+        "failed attempt; what it left is swept by the next one that succeeds.",
     ),
     "table-schema": Explanation(
         "A table does not have the columns it must",
-        "Every table is checked against its schema before it is stored, so that a reader can rely on its columns. This\n"
-        "is a mistake of the program and worth a report, with the message as it stands.",
+        "Every table is checked against its schema before it is stored, so that a reader can rely on its columns. "
+        "This is a mistake of the program and worth a report, with the message as it stands.",
     ),
     "tables-damaged": Explanation(
         "A stored table can not be read",
-        "The Parquet file is not whole, although files become visible only when complete: a disk error or another\n"
+        "The Parquet file is not whole, although files become visible only when complete: a disk error or another "
         "program. Materialize the partition again.",
     ),
     "tables-missing": Explanation(
         "A table is not in the store",
-        "The partition was never materialized, or its folder was removed. Materialize it; registering alone makes no\n"
-        "tables.",
+        "The partition was never materialized, or its folder was removed. Materialize it; registering alone makes "
+        "no tables.",
     ),
     "tables-newer": Explanation(
         "The tables come from a newer version",
-        "The schema version stands inside every file. Tables of a newer version may mean something else, so they are not\n"
-        "guessed at. Use the newer program, or materialize again with this one.",
+        "The schema version stands inside every file. Tables of a newer version may mean something else, so they "
+        "are not guessed at. Use the newer program, or materialize again with this one.",
     ),
     "tables-outdated": Explanation(
         "The tables come from an older version",
-        "The schema changed since they were written. Materialize the job again; the sensors do so by themselves because\n"
-        "the version is part of each partition's data version.",
+        "The schema changed since they were written. Materialize the job again; the sensors do so by themselves "
+        "because the version is part of each partition's data version.",
     ),
     "templates-missing": Explanation(
         "The templates are not there",
-        "They lie in templates/ of a checkout and inside the installed package. A copy of the package without them can not\n"
-        "write a report.",
+        "They lie in templates/ of a checkout and inside the installed package. A copy of the package without "
+        "them can not write a report.",
     ),
     "thresholds-unreadable": Explanation(
         "The thresholds file can not be read",
-        "The path is wrong, or the file is not text in UTF-8. Without the option the built-in thresholds are used; they\n"
-        "are printed in every report.",
+        "The path is wrong, or the file is not text in UTF-8. Without the option the built-in thresholds are "
+        "used; they are printed in every report.",
     ),
     "unknown-message": Explanation(
         "No message has this name",
@@ -182,7 +188,7 @@ MESSAGES: dict[str, Explanation] = {
     ),
     "unknown-partition": Explanation(
         "A partition key that nobody registered",
-        "Keys are written when a folder is registered: by the sensors, by the job_index asset, or with\n"
-        "`rl-pipeline discover ROOT --register`. The same command lists the keys.",
+        "Keys are written when a folder is registered: by the sensors, by the job_index asset, or with `rl- "
+        "pipeline discover ROOT --register`. The same command lists the keys.",
     ),
-}  # fmt: skip
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import textwrap
 
 import click
 
@@ -29,4 +30,4 @@ def run(slug: str | None) -> None:
             slug="unknown-message",
         )
     message = MESSAGES[slug]
-    click.echo(f"{message.title}\n\n{message.text}")
+    click.echo(f"{message.title}\n\n{textwrap.fill(message.text, 100)}")
