@@ -9,6 +9,7 @@ from rl_pipeline.analysis.findings.failures import Failures, failures_of
 from rl_pipeline.analysis.findings.finding import HIGH, LOW, MEDIUM, Answer, Evidence, clear, fired, not_measurable
 from rl_pipeline.analysis.findings.logic import any_of
 from rl_pipeline.analysis.findings.rulebook import rule
+from rl_pipeline.analysis.findings.task_gains import chance_of_top_share, task_gains, top_share
 from rl_pipeline.analysis.findings.wording import number, percent
 from rl_pipeline.analysis.lineage import SAMPLES
 from rl_pipeline.schema import AGENT_LIMIT, CONTEXT, SOLVED, UNSCORED, VERIFIER
@@ -182,7 +183,7 @@ def _worst_tasks(context: RunContext) -> tuple[str, ...]:
     threshold="a task with ≥ {task_trials}, all solved, of which ≥ {suspicious_share} ended with an exception "
     "or took one turn; "
     "or the {top_tasks} with the largest gain hold > {top_share} of all gain (≥ {concentration_tasks} with ≥ "
-    "{concentration_attempts} in the first and in the last third)",
+    "{concentration_attempts} in the first and in the last third), and more than an equal gain of all tasks gives by chance",
     action="Read these trials; quarantine the tasks until their tests are known to test.",
     overturned_by="Transcripts that show the work was done.",
 )
@@ -233,20 +234,17 @@ def _concentration(context: RunContext, trials: pd.DataFrame) -> tuple[bool | No
     third = len(known) // 3
     if third == 0:
         return None, "no scored trials with a task and an end time"
-    parts = [known.iloc[:third].groupby("task")["reward"], known.iloc[-third:].groupby("task")["reward"]]
-    enough = context.count("R21", "concentration_attempts")
-    first, last = (part.mean()[part.size() >= enough] for part in parts)
-    gains = (last - first).dropna()
+    gains = task_gains(known.iloc[:third], known.iloc[-third:], attempts=context.count("R21", "concentration_attempts"))
     needed = context.count("R21", "concentration_tasks")
     if len(gains) < needed:
-        return None, f"{len(gains)} tasks with {enough} attempts in the first and in the last third, {needed} needed"
-    rises = gains[gains > 0].sort_values(ascending=False)
-    if gains.sum() <= 0 or rises.empty:
+        attempts = context.count("R21", "concentration_attempts")
+        return None, f"{len(gains)} tasks with {attempts} attempts in the first and in the last third, {needed} needed"
+    if gains["gain"].sum() <= 0:
         return False, f"no net gain over {len(gains)} tasks"
     top = context.count("R21", "top_tasks")
-    share = float(rises.head(top).sum() / rises.sum())
-    text = f"the {top} tasks with the largest gain hold {percent(share)} of it ({len(gains)} tasks)"
-    return share > context.value("R21", "top_share"), text
+    share, chance = top_share(gains["gain"].to_numpy(), top), chance_of_top_share(gains, top)
+    text = f"the {top} tasks with the largest gain hold {percent(share)} of it ({len(gains)} tasks; chance alone up to "
+    return share > max(context.value("R21", "top_share"), chance), f"{text}{percent(chance)})"
 
 
 @rule(
