@@ -20,7 +20,8 @@ from rl_pipeline.analysis.links import Link, optional_int, optional_text
 CRASH_EVENTS = ("failure", "driver_traceback", "worker_died", "out_of_memory", "traceback")
 FATAL_STATES = ("out_of_memory", "node_failure", "failed")
 REQUEUED = "requeued"
-_PLACE = re.compile(r'File "([^"\n]{1,400})", line (\d{1,7}), in (\S{1,200})')
+# "path/to/file.py:812 in train — message", as tracebacks carry the last frame of the run's own code.
+_PLACE = re.compile(r"^(\S{1,400}):\d{1,7}(?: in (\S{1,200}))?(?: — |$)")
 _VARIABLE = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
@@ -86,7 +87,8 @@ def _ending(frames: ExperimentFrames, link: Link, later: Sequence[Link]) -> Link
     followed = next((other for other in later if other.job == link.job), None)
     row = frames.jobs[frames.jobs["job"] == link.job].iloc[0]
     state = REQUEUED if followed else optional_text(row["end_state"]) or "unknown"
-    crash = _last_crash(frames.job_events, link, followed.first_line if followed else None)
+    crashes = _crashes(frames.job_events, link, followed.first_line if followed else None)
+    crash = _last_crash(crashes)
     name = optional_text(crash["name"]) if crash is not None else None
     detail = optional_text(crash["detail"]) if crash is not None else None
     evidence = f"line {followed.first_line} starts the next attempt" if followed else optional_text(row["end_evidence"])
@@ -100,30 +102,44 @@ def _ending(frames: ExperimentFrames, link: Link, later: Sequence[Link]) -> Link
         crash=name,
         crash_detail=detail,
         crash_line=optional_int(crash["line"]) if crash is not None else None,
-        signature=_signature(state, name, detail),
+        signature=_signature(state, name, detail, _place(crashes, name)),
         succeeded_by=next((other.name for other in later if other.rows), None),
     )
 
 
-def _last_crash(events: pd.DataFrame, link: Link, before: int | None) -> pd.Series[Any] | None:
-    """The last crash line of the link, the trainer's own words and the driver's traceback first."""
-    own = events[(events["job"] == link.job) & (events["line"] >= link.first_line)]
+def _crashes(events: pd.DataFrame, link: Link, before: int | None) -> pd.DataFrame:
+    """The crash lines of the link, in order."""
+    own = events[(events["job"] == link.job) & (events["line"] >= link.first_line) & events["kind"].isin(CRASH_EVENTS)]
     own = own[own["line"] < before] if before is not None else own
+    return own.sort_values("line", kind="stable")
+
+
+def _last_crash(crashes: pd.DataFrame) -> pd.Series[Any] | None:
+    """The last crash line, the trainer's own words and the driver's traceback first."""
     for kinds in (("failure", "driver_traceback"), CRASH_EVENTS):
-        crashes = own[own["kind"].isin(kinds)].sort_values("line", kind="stable")
-        if len(crashes):
-            return crashes.iloc[-1]
+        found = crashes[crashes["kind"].isin(kinds)]
+        if len(found):
+            return found.iloc[-1]
     return None
 
 
-def _signature(state: str, name: str | None, detail: str | None) -> str | None:
+def _place(crashes: pd.DataFrame, name: str | None) -> str | None:
+    """File and function of the last traceback of that exception, where it shows a frame of the run's own code."""
+    same = crashes[crashes["kind"].isin(("driver_traceback", "traceback")) & (crashes["name"] == name)]
+    for detail in reversed([str(text) for text in same["detail"] if isinstance(text, str)]):
+        found = _PLACE.match(detail)
+        if found:
+            file = found.group(1).rsplit("/", 1)[-1]
+            return f"{file}:{found.group(2)}" if found.group(2) else file
+    return None
+
+
+def _signature(state: str, name: str | None, detail: str | None, place: str | None) -> str | None:
     if state in ("out_of_memory", "node_failure"):
         return state
     if state not in FATAL_STATES or name is None:
         return None
-    places = _PLACE.findall(detail or "")
-    if places:
-        path, _, function = places[-1]
-        return f"{name} in {path.rsplit('/', 1)[-1]}:{function}"
+    if place:
+        return f"{name} in {place}"
     words = _VARIABLE.sub("#", (detail or "").strip())[:120]
     return f"{name}: {words}" if words else name
