@@ -1,0 +1,134 @@
+"""All tables of an experiment as CSV and Parquet, under the published names.
+
+    metrics_table.csv          every metric block of every job as one row, metrics as columns
+    metrics_<job>.csv          the same, of one job
+    vllm_metrics_table.csv     engine statistics
+    trial_results.csv          trials
+    <table>.csv  <table>.parquet   every table of the schema, as it is
+
+Nothing is an empty cell, never 0; maps are JSON. Text that a spreadsheet would run as a formula gets
+an apostrophe before it; numbers are never touched. The same frames give the same bytes, and each
+file is renamed into place when it is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Protocol
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+
+from rl_pipeline.schema import ALL_TABLES, Job, StepMetric, Trial, VllmStat
+from rl_pipeline.tables.columns import arrow_schema
+from rl_pipeline.tables.frames import from_frame
+from rl_pipeline.tables.parquet import write_parquet
+from rl_pipeline.tables.wide_metrics import wide_metrics
+
+METRICS_TABLE, ENGINES_TABLE, TRIALS_TABLE = "metrics_table.csv", "vllm_metrics_table.csv", "trial_results.csv"
+# What spreadsheets take for the beginning of a formula, also in its full-width forms.
+FORMULA = re.compile(r"^[=+\-@\t\r\n＝＋－＠]")
+UNSAFE_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+NAME_LIMIT = 100
+
+Writer = Callable[[IO[bytes]], object]
+
+
+class Frames(Protocol):
+    """The frames of one experiment: attributes named like the tables of the schema."""
+
+    @property
+    def experiment(self) -> str:
+        """Its name."""
+        ...
+
+
+def write_exports(frames: Frames, folder: Path) -> tuple[str, ...]:
+    """Write all files; gives their names, sorted.
+
+    Args:
+        frames: the experiment's frames.
+        folder: is made when it is not there; other files in it stay.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {row.TABLE: from_frame(getattr(frames, row.TABLE), row) for row in ALL_TABLES}
+    files = dict(_files(tables))
+    for name, write in files.items():
+        _write_in_place(folder / name, write)
+    return tuple(sorted(files))
+
+
+def _files(tables: dict[str, pa.Table]) -> Iterator[tuple[str, Writer]]:
+    for row in ALL_TABLES:
+        yield f"{row.TABLE}.parquet", _parquet_writer(tables[row.TABLE], arrow_schema(row))
+        yield f"{row.TABLE}.csv", _csv_writer(tables[row.TABLE])
+    yield ENGINES_TABLE, _csv_writer(tables[VllmStat.TABLE])
+    yield TRIALS_TABLE, _csv_writer(tables[Trial.TABLE])
+    jobs: list[str] = tables[Job.TABLE]["job"].to_pylist()
+    metrics = tables[StepMetric.TABLE]
+    yield METRICS_TABLE, _writer_of(wide_metrics(metrics, jobs, without_formula))
+    for job, name in file_names(jobs).items():
+        of_job = metrics.filter(pc.equal(metrics["job"], job))
+        yield name, _writer_of(wide_metrics(of_job, [job], without_formula))
+
+
+def file_names(jobs: Sequence[str]) -> dict[str, str]:
+    """A file name for each job: its own name where that is safe and free, else with a digest of it."""
+    taken = {METRICS_TABLE}
+    names = {}
+    for job in dict.fromkeys(jobs):
+        safe = UNSAFE_IN_A_NAME.sub("_", job)[:NAME_LIMIT]
+        name = f"metrics_{safe}.csv"
+        if safe != job or name.lower() in taken:
+            name = f"metrics_{safe}_{hashlib.blake2b(job.encode(), digest_size=4).hexdigest()}.csv"
+        taken.add(name.lower())
+        names[job] = name
+    return names
+
+
+def without_formula(text: str) -> str:
+    """The text as a spreadsheet shows it, and does not run it."""
+    return f"'{text}" if FORMULA.match(text) else text
+
+
+def _csv_writer(table: pa.Table) -> Writer:
+    return _writer_of(pa.Table.from_arrays([_csv_column(column) for column in table.columns], names=table.schema.names))
+
+
+def _writer_of(table: pa.Table) -> Writer:
+    """Writes a table whose texts are safe already; names of metrics come from logs too."""
+    told = table.rename_columns([without_formula(name) for name in table.schema.names])
+    return lambda file: pa_csv.write_csv(told, file)
+
+
+def _csv_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_map(column.type):
+        maps = (None if value is None else dict(value) for value in column.to_pylist())
+        texts = [None if value is None else json.dumps(value, ensure_ascii=False) for value in maps]
+        return pa.chunked_array([pa.array(texts, pa.string())])
+    if not pa.types.is_string(column.type):
+        return column
+    is_formula = pc.match_substring_regex(column, FORMULA.pattern)
+    return pc.if_else(is_formula, pc.binary_join_element_wise("'", column, ""), column)
+
+
+def _parquet_writer(table: pa.Table, schema: pa.Schema) -> Writer:
+    return lambda file: write_parquet(file, table, schema)
+
+
+def _write_in_place(path: Path, write: Writer) -> None:
+    """Write beside the file, then put it in its place."""
+    beside = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
+    try:
+        with beside.open("wb") as file:
+            write(file)
+        os.replace(beside, path)  # noqa: PTH105 - says what it does
+    finally:
+        beside.unlink(missing_ok=True)
