@@ -1,8 +1,9 @@
 """Which checkpoint to keep: the exponential moving average of the reward, and what it can not tell apart.
 
 Rule: the EMA with α = 1/3 (span 5) over the canonical steps of the whole chain; candidates are the
-multiples of five but the first, whose average is still young; the best EMA wins. The reward is that of
-training with unscored samples as 0, so the choice is a hint where to evaluate, not a result.
+multiples of five but those among the first five steps, whose average is still young; the best EMA wins.
+The reward is that of training with unscored samples as 0, so the choice is a hint where to evaluate, not a
+result.
 """
 
 from __future__ import annotations
@@ -158,15 +159,15 @@ def _candidates(
     regular = [step for step in table if step > 0 and step % interval == 0]
     saved = [step for step in table if on_disk is not None and step in on_disk]
     steps = regular if set(regular) & set(saved) or not saved else sorted(saved)
-    first = min((s for s in steps if s % interval == 0), default=None)
-    return tuple(_candidate(step, table[step], on_disk, first=first == step == interval) for step in steps)
+    young = set(sorted(table)[:interval])
+    return tuple(_candidate(step, table[step], on_disk, young=step in young) for step in steps)
 
 
 def _candidate(
-    step: int, numbers: tuple[float | None, float | None], on_disk: Collection[int] | None, *, first: bool
+    step: int, numbers: tuple[float | None, float | None], on_disk: Collection[int] | None, *, young: bool
 ) -> Candidate:
     there = None if on_disk is None else step in on_disk
-    excluded = "not on disk" if there is False else "the first one: its average is too young" if first else None
+    excluded = "not on disk" if there is False else "its average is too young" if young else None
     return Candidate(global_step=step, ema=numbers[0], reward=numbers[1], on_disk=there, excluded=excluded)
 
 
