@@ -78,10 +78,10 @@ KINDS = (
 
 # Names that announce a credential; the value stands behind `=`, `:` or a quote and a colon.
 NAMED_MARKS = (
-    "API_KEY", "api_key", "ApiKey", "apikey", "api-key", "API-Key", "SECRET", "secret", "Secret", "PASSWORD", "password",
-    "Password", "passwd", "PASSPHRASE", "passphrase", "ACCESS_KEY", "access_key", "AccountKey", "_TOKEN", "auth_token",
-    "access_token", "refresh_token", "hub_token", "hf_token", "api_token", "bot_token", "session_token", "authToken",
-    "accessToken",
+    "API_KEY", "api_key", "ApiKey", "apikey", "api-key", "API-Key", "SECRET", "secret", "Secret",
+    "PASSWORD", "password", "Password", "passwd", "PASSPHRASE", "passphrase",
+    "ACCESS_KEY", "access_key", "AccountKey", "_TOKEN", "auth_token", "access_token", "refresh_token", "hub_token",
+    "hf_token", "api_token", "bot_token", "session_token", "authToken", "accessToken",
 )  # fmt: skip
 NAMED = re.compile(
     r"(?P<name>api[_-]?key|secret(?:[_-]?(?:access[_-]?)?key|[_-]?token)?|passw(?:or)?d|passphrase|access[_-]?key"
