@@ -11,8 +11,21 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
+from rl_pipeline.discovery.found import printable
 from rl_pipeline.reader import ReadReport
-from rl_pipeline.schema import END_STATES, PARTIAL, TRAIN, Job, JobEvent, Row, StepMetric, Unparsed
+from rl_pipeline.schema import (
+    CONSOLE,
+    END_STATES,
+    JSONL,
+    MIRROR,
+    PARTIAL,
+    TRAIN,
+    Job,
+    JobEvent,
+    Row,
+    StepMetric,
+    Unparsed,
+)
 
 # Evidence of an end, strongest first. A training loop that ended by itself stays ended whatever the
 # teardown does afterwards; a scheduler knows more than a traceback. `None`: the event's name is the state.
@@ -50,7 +63,7 @@ class JobCourse:
         self.first_step: int | None = None
         self.last_step: int | None = None
         self.resumed_from: int | None = None
-        self.blocks: set[int] = set()
+        self.blocks: dict[str, set[int]] = {CONSOLE: set(), MIRROR: set(), JSONL: set()}
         self.partial_blocks: set[int] = set()
         self.broken_lines: set[int] = set()
         self.partial_lines: set[int] = set()
@@ -67,13 +80,13 @@ class JobCourse:
                 self.broken_lines.add(row.line)
 
     def _block(self, row: StepMetric) -> None:
-        if row.block in self.blocks or row.block in self.partial_blocks:
+        if row.block in self.blocks[row.source] or row.block in self.partial_blocks:
             return
         if row.kind == PARTIAL:
             self.partial_blocks.add(row.block)
             self.partial_lines.add(row.line)
             return
-        self.blocks.add(row.block)
+        self.blocks[row.source].add(row.block)
         if row.kind != TRAIN or row.global_step is None:
             return
         self.ends.clear()
@@ -85,6 +98,11 @@ class JobCourse:
             self.ends[event.kind] = event
         elif event.kind in {"resume", "checkpoint_loaded"} and event.step and self.resumed_from is None:
             self.resumed_from = event.step
+
+    @property
+    def complete_blocks(self) -> int:
+        """Blocks of the console logger; a mirror line repeats its block, so it counts only where it stands alone."""
+        return next((len(blocks) for blocks in self.blocks.values() if blocks), 0)
 
     def end(self) -> tuple[str, JobEvent | None]:
         """State and the event that shows it."""
@@ -108,7 +126,7 @@ class JobCourse:
             experiment=log.experiment,
             job=log.job,
             job_key=log.job_key,
-            path=log.path.name,
+            path=printable(log.path.name),
             size_bytes=report.size_bytes,
             fingerprint=report.fingerprint,
             compression=report.compression,
@@ -124,7 +142,7 @@ class JobCourse:
             end_byte=evidence.byte_offset if evidence else None,
             lines=report.lines,
             printed_lines=report.lines + report.folded_lines,
-            blocks=len(self.blocks),
+            blocks=self.complete_blocks,
             broken_blocks=len(self.partial_blocks) + len(self.broken_lines - self.partial_lines),
             nul_bytes=report.nul_bytes,
             undecodable_bytes=report.undecodable_bytes,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rl_pipeline.job_summary import JobCourse
-from rl_pipeline.schema import CONSOLE, MEASURED, JobEvent, StepMetric, Unparsed
+from rl_pipeline.schema import CONSOLE, MEASURED, MIRROR, JobEvent, StepMetric, Unparsed
 
 
-def block(number: int, step: int, kind: str = "train", line: int | None = None) -> StepMetric:
+def block(number: int, step: int, kind: str = "train", line: int | None = None, source: str = CONSOLE) -> StepMetric:
     return StepMetric(
         job="job_1",
         block=number,
@@ -18,7 +18,7 @@ def block(number: int, step: int, kind: str = "train", line: int | None = None) 
         metric="reward/avg_raw_reward",
         value=0.5,
         state=MEASURED,
-        source=CONSOLE,
+        source=source,
     )
 
 
@@ -62,7 +62,7 @@ def test_steps_come_from_training_blocks_alone():
     course.observe([block(0, 0, "eval"), block(1, 5), block(2, 6), block(3, 7, "partial")])
 
     assert (course.first_step, course.last_step) == (5, 6)
-    assert (len(course.blocks), len(course.partial_blocks)) == (3, 1)
+    assert (course.complete_blocks, len(course.partial_blocks)) == (3, 1)
 
 
 def test_a_resume_at_step_zero_is_no_resume():
@@ -83,3 +83,12 @@ def test_a_cut_block_counts_once_whether_or_not_values_could_be_saved():
     course.observe([Unparsed(job="job_1", line=9, byte_offset=0, dialect="step_block", reason="cut", excerpt="")])
 
     assert len(course.partial_blocks) + len(course.broken_lines - course.partial_lines) == 2
+
+
+def test_a_mirror_line_beside_its_block_is_no_second_block():
+    course, alone = JobCourse(), JobCourse()
+
+    course.observe([block(0, 1, source=MIRROR), block(1, 1), block(2, 2, source=MIRROR), block(3, 2)])
+    alone.observe([block(0, 1, source=MIRROR)])
+
+    assert (course.complete_blocks, alone.complete_blocks) == (2, 1)
