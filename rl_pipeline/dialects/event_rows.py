@@ -18,12 +18,13 @@ from rl_pipeline.schema import JobEvent, JobRow
 DETAIL_LIMIT = 500  # characters kept of a message
 NAME_LIMIT = 200
 LARGEST_INTEGER = 2**63 - 1
+HALF_PAIR = re.compile("[\ud800-\udfff]")
 CUT_LINE = "the line was cut, so what stands at its end cannot be trusted"
 
 
 def storable(text: str) -> str:
     """The text without half surrogate pairs, which no file format can hold."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    return text if text.isascii() else HALF_PAIR.sub("\ufffd", text)
 
 
 def stored_text(text: str, limit: int = DETAIL_LIMIT) -> str:

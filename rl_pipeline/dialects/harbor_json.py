@@ -17,7 +17,8 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-LARGEST_INTEGER = 2**63 - 1
+from rl_pipeline.dialects.event_rows import LARGEST_INTEGER, storable
+
 NUMBER_LIMIT = 40  # characters of a number worth reading
 UTF8_BOM = codecs.BOM_UTF8
 CHUNK = 1 << 16
@@ -118,7 +119,7 @@ def _repaired_token(found: re.Match[bytes]) -> bytes:
         text = json.loads(token)
     except ValueError:
         return token
-    return json.dumps(text.encode("utf-8", "replace").decode("utf-8")).encode()
+    return json.dumps(storable(text)).encode()
 
 
 def text_of(raw: msgspec.Raw) -> str | None:

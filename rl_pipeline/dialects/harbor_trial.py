@@ -20,11 +20,10 @@ from typing import NamedTuple
 
 from msgspec import Raw, Struct
 
-from rl_pipeline.dialects.event_rows import storable
+from rl_pipeline.dialects.event_rows import LARGEST_INTEGER, storable
 from rl_pipeline.dialects.exception_classes import exception_class, is_masked_by_default
 from rl_pipeline.dialects.harbor_json import (
     ABSENT,
-    LARGEST_INTEGER,
     ObjectReader,
     Unreadable,
     count_of,

@@ -63,8 +63,10 @@ class SlurmTails:
     def parse(self, message: Message) -> Outcome:
         """The event of the line; the class of the end is its name."""
         inside_process = message.source.actor is not None or message.source.process is not None
-        head = HEAD.search(message.payload) if not inside_process else HEAD.match(message.payload)
-        if head is None or message.logger is not None:
+        if message.logger is not None or (inside_process and not message.after_bar):
+            return None
+        head = HEAD.match(message.payload) if inside_process else HEAD.search(message.payload)
+        if head is None:
             return None
         text = message.payload[head.end() :]
         if (stars := STARS.match(text)) is not None:

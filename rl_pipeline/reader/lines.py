@@ -22,7 +22,10 @@ REPEATED_MARK = b"x across cluster]"
 
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
-    """A payload and what stood around it. `unlabelled` is the text if its srun label was none after all."""
+    """A payload and what stood around it.
+
+    `unlabelled` is the text if its srun label was none after all; `after_bar`: a progress bar stood in front.
+    """
 
     source: Source
     payload: str
@@ -30,6 +33,7 @@ class Unwrapped:
     received: str | None = None
     repeat_count: int = 1
     unlabelled: str | None = None
+    after_bar: bool = False
 
 
 def plain_text(raw: bytes) -> str:
@@ -62,7 +66,7 @@ def _inside(outer: Envelope, found: Unwrapped) -> Unwrapped:
     """A later frame belongs to the process that began the line, unless it names one itself."""
     if found.source.actor is None and found.source.pid is None:
         nested = replace(outer.source, process=found.source.process or outer.source.process)
-        return replace(found, source=nested, received=found.received or outer.received)
+        return replace(found, source=nested, received=found.received or outer.received, after_bar=True)
     return found
 
 
@@ -83,7 +87,7 @@ def unwrap_frame(text: str) -> Unwrapped:
         if found is not None:
             count, payload = max(1, int(found.group(1))), payload[: found.start()]
     unlabelled = text if source.label is not None and source.pid is None and source.actor is None else None
-    return Unwrapped(source, payload, head, envelope.received, count, unlabelled)
+    return Unwrapped(source, payload, head, envelope.received, count, unlabelled, envelope.bars > 0)
 
 
 def _of_process(source: Source, head: Head) -> Source:

@@ -43,3 +43,4 @@ class Message:
     origin: str | None = None  # module:function or file name the head names
     repeat_count: int = 1
     complete: bool = True
+    after_bar: bool = False  # glued to a progress bar: whoever wrote it need not be the process that drew the bar

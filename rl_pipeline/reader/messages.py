@@ -92,13 +92,14 @@ class _Reading:
                 hit = bisect_left(hits, index)
             if hit >= len(hits):
                 return
-            raw = scanned.window.data[starts[hit] : ends[hit]].rstrip(b"\n")
+            text = scanned.window.data[starts[hit] : ends[hit]]
+            raw = text.rstrip(b"\n")
             number, offset = scanned.window.line + hits[hit], scanned.window.offset + starts[hit]
             index, hit = hits[hit] + 1, hit + 1
             if record_of(raw) is not None:
                 self.records, index = RecordJoiner(), index - 1
                 continue
-            yield from self._line(raw, number, offset, needle=True)
+            yield from self._line(raw, number, offset, needle=True, whole=len(raw) < len(text))
 
     def end(self) -> Iterator[Message]:
         """Messages that the end of the file ends."""
@@ -118,7 +119,8 @@ class _Reading:
         while index < scanned.count:
             if self.records is None and not self.demultiplexer.is_open:
                 return index
-            raw = window.data[edges[index] : edges[index + 1]].rstrip(b"\n")
+            text = window.data[edges[index] : edges[index + 1]]
+            raw = text.rstrip(b"\n")
             needle = hit < len(hits) and hits[hit] == index
             hit += needle
             number, offset = window.line + index, window.offset + edges[index]
@@ -127,7 +129,7 @@ class _Reading:
                 for line in self.records.take(raw, number, offset):
                     yield from self._logical(line)
             elif needle or self.demultiplexer.may_continue(raw, number):
-                yield from self._line(raw, number, offset, needle=needle)
+                yield from self._line(raw, number, offset, needle=needle, whole=len(raw) < len(text))
         return index
 
     def _logical(self, line: LogicalLine) -> Iterator[Message]:
@@ -139,9 +141,9 @@ class _Reading:
             yield from self._line(line.raw, line.line, line.byte_offset, needle=needle, received=line.received)
 
     def _line(
-        self, raw: bytes, number: int, offset: int, *, needle: bool, received: str | None = None
+        self, raw: bytes, number: int, offset: int, *, needle: bool, received: str | None = None, whole: bool = True
     ) -> Iterator[Message]:
-        """Messages that end with this line."""
+        """Messages that end with this line; one that is not `whole` has no line end, so its last message may be cut."""
         found = unwrap(raw, self._wanted)
         for item in found:
             moment = self._moment(item, received)
@@ -157,6 +159,8 @@ class _Reading:
                 level=head.level if head else None,
                 origin=head.origin if head else None,
                 repeat_count=item.repeat_count,
+                complete=whole or item is not found[-1],
+                after_bar=item.after_bar,
             )
             wanted = needle if len(found) == 1 else self._wanted(item.payload)
             yield from self.demultiplexer.take(Arrival(message, head, wanted, item.unlabelled))
