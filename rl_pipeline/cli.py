@@ -91,6 +91,17 @@ def discover(root: Path, as_json: bool, register: bool, experiment: str | None) 
 
 
 @main.command()
+@click.argument("root", type=EXISTING)
+@click.option("--experiment", metavar="NAME", help="Only this experiment.")
+@click.option("--force", is_flag=True, help="Make also what is current.")
+def backfill(root: Path, experiment: str | None, force: bool) -> None:
+    """Materialize every job and experiment under ROOT that is not current; can be stopped and started again."""
+    from rl_pipeline.commands.backfill import run
+
+    run(root, experiment=experiment, force=force)
+
+
+@main.command()
 @click.argument("folder", required=False, type=EXISTING, metavar="[DIR]")
 def demo(folder: Path | None) -> None:
     """Run the main job on the bundled sample: every Dagster asset, then the report.

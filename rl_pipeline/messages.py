@@ -18,6 +18,11 @@ class Explanation:
 
 
 MESSAGES: dict[str, Explanation] = {
+    "backfill-failed": Explanation(
+        "Some partitions could not be made",
+        "A partition that fails does not stop the others. Each failure is told with its reason and is an ordinary "
+        "failed run in the Dagster UI. The same command, run again, makes only what is missing.",
+    ),
     "bad-log-pattern": Explanation(
         "A pattern for log names can not be used",
         "RL_PIPELINE_LOG_PATTERNS takes one pattern a line: a glob with {experiment} and {job}, or a regular "

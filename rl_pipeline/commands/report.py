@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from rl_pipeline import pipeline
 from rl_pipeline.commands.progress import Progress
-from rl_pipeline.discovery import ExperimentOnDisk, discover
+from rl_pipeline.discovery import ExperimentOnDisk, discover, parse_log_pattern
 from rl_pipeline.errors import DataError
 from rl_pipeline.report.bundle import require_writable
+from rl_pipeline.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +33,10 @@ def run(request: ReportRequest) -> None:
         ConfigurationError: a path is wrong, or LOGS hold more than one experiment.
         DataError: nothing readable.
     """
-    progress = Progress(quiet=request.quiet)
+    progress, settings = Progress(quiet=request.quiet), Settings.from_environment(os.environ)
     require_writable(request.out)
-    thresholds = pipeline.load_thresholds(request.thresholds)
-    experiment = chosen_experiment(request, progress)
+    thresholds = pipeline.load_thresholds(request.thresholds or settings.thresholds)
+    experiment = chosen_experiment(request, settings, progress)
     jobs = [read_job(log, progress) for log in experiment.jobs]
     require_metrics(experiment, jobs)
     with progress.bar("reading trials", None, " trials") as advance:
@@ -48,9 +50,10 @@ def run(request: ReportRequest) -> None:
     progress.say(f"report: {request.out / 'metrics_report.md'}")
 
 
-def chosen_experiment(request: ReportRequest, progress: Progress) -> ExperimentOnDisk:
+def chosen_experiment(request: ReportRequest, settings: Settings, progress: Progress) -> ExperimentOnDisk:
     """The one experiment that the request means; problems met on the way are told."""
-    found = discover(request.logs, experiment=request.experiment, trace_jobs=request.trace_jobs)
+    patterns = [parse_log_pattern(text) for text in settings.log_patterns]
+    found = discover(request.logs, patterns=patterns, experiment=request.experiment, trace_jobs=request.trace_jobs)
     for problem in found.problems:
         progress.warn(f"note: {problem}")
     return found.only()
