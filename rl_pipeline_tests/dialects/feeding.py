@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from types import ModuleType
 from typing import Any
 
+from rl_pipeline.dialects import JobParser
 from rl_pipeline.dialects.contract import Broken, JobContext
 from rl_pipeline.reader.message import Message, Source
-from rl_pipeline.schema import JobRow
 
 BEGIN = datetime(2026, 1, 9, 11, 0, 0)
 TRAINER = Source(actor="TrainerActor", pid=77)
@@ -25,16 +25,21 @@ def message(
     return Message(line=line, source=source, payload=payload, logged_at=logged_at, **{**defaults, **more})
 
 
-def feed(dialect: ModuleType, *messages: Message | str, context: JobContext | None = None) -> list[JobRow]:
+def feed(dialect: ModuleType, *messages: Message | str, context: JobContext | None = None) -> list[Any]:
     """All rows of the messages, saved and late ones included; texts become messages on lines from 1."""
     parser = dialect.parser(context or JobContext("job_1"))
-    rows: list[JobRow] = []
+    rows: list[Any] = []
     for number, item in enumerate(messages, 1):
         outcome = parser.parse(message(item, line=number) if isinstance(item, str) else item)
         rows.extend(outcome.rows if isinstance(outcome, Broken) else outcome or ())
     return [*rows, *parser.close()]
 
 
-def values(rows: Sequence[JobRow], *columns: str) -> list[tuple[Any, ...]]:
+def values(rows: Sequence[Any], *columns: str) -> list[tuple[Any, ...]]:
     """The named columns of all rows."""
     return [tuple(getattr(row, column) for column in columns) for row in rows]
+
+
+def told(parser: JobParser, *messages: Message) -> list[Any]:
+    """What a job's parser makes of messages, before it is closed."""
+    return [row for item in messages for row in parser.parse(item)]

@@ -20,11 +20,9 @@ from rl_pipeline.reader.message import Message, Source
 from rl_pipeline.schema import PARTIAL, JobEvent, JobRow, PhaseTiming, StepMetric, Unparsed
 from rl_pipeline.units import Unit
 
-SAMPLES = [
-    pytest.param(dialect, sample, id=f"{dialect.NAME}-{number}")
-    for dialect in DIALECTS
-    for number, sample in enumerate(dialect.SAMPLES)
-]
+NAMED = {f"{dialect.NAME}-{n}": (dialect, sample) for dialect in DIALECTS for n, sample in enumerate(dialect.SAMPLES)}
+SAMPLES = [pytest.param(*case, id=name) for name, case in NAMED.items()]
+WITH_LOGGER = [pytest.param(*case, id=name) for name, case in NAMED.items() if not case[1].bare]
 CORPUS = Path(__file__).parents[1] / "corpus"
 LOG_NEEDLES = Needles(any_of=NEEDLES, block_head=BLOCK_HEAD, traceback_head=TRACEBACK_HEAD)
 PREFIX = "\x1b[36m(TrainerActor pid=77)\x1b[0m "
@@ -121,7 +119,7 @@ def written(sample: Sample) -> str:
     return text if sample.complete else text.removesuffix("\n")
 
 
-@pytest.mark.parametrize(("dialect", "sample"), [case for case in SAMPLES if not case.values[1].bare])
+@pytest.mark.parametrize(("dialect", "sample"), WITH_LOGGER)
 def test_a_sample_with_prefix_and_colours_gives_the_same_rows(dialect: Dialect, sample: Sample, tmp_path: Path):
     log = tmp_path / "run_1.out"
     log.write_text(written(sample), encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from rl_pipeline.dialects import BLOCK_HEAD, NEEDLES, TRACEBACK_HEAD, JobParser
 from rl_pipeline.reader import Needles, ReadReport, read_messages
@@ -13,14 +14,14 @@ from rl_pipeline_tests.dialects.feeding import values
 CORPUS = Path(__file__).parents[1] / "corpus"
 
 
-def read(name: str) -> tuple[list[JobRow], JobParser]:
+def read(name: str) -> tuple[list[Any], JobParser]:
     parser = JobParser("job_1")
     needles = Needles(any_of=NEEDLES, block_head=BLOCK_HEAD, traceback_head=TRACEBACK_HEAD)
     rows = [row for item in read_messages(CORPUS / name, needles, ReadReport()) for row in parser.parse(item)]
     return [*rows, *parser.close()], parser
 
 
-def of(rows: list[JobRow], table: type[JobRow]) -> list[JobRow]:
+def of(rows: list[Any], table: type[JobRow]) -> list[Any]:
     return sorted((row for row in rows if isinstance(row, table)), key=lambda row: row.line)
 
 

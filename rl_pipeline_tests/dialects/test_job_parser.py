@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 from rl_pipeline.dialects import DIALECTS, JobParser
 from rl_pipeline.reader.message import Source
 from rl_pipeline.schema import JobEvent, RolloutBatch, StepMetric, Unparsed
-from rl_pipeline_tests.dialects.feeding import OTHER, TRAINER, message
+from rl_pipeline_tests.dialects.feeding import OTHER, message, told
 
 MARKER = "Step 5: effective_batch=512 samples (64/64 groups), discard_rate=0.0%"
 BLOCK = "Step 5: \n{'reward/avg_raw_reward': '0.5000', 'trainer/global_step': 5}"
 DONE = "Batch generation complete: 8/8 successful, 0 failed instances"
 
 
+def closed(parser: JobParser) -> list[Any]:
+    return list(parser.close())
+
+
 def test_rows_of_all_dialects_share_one_course():
     parser = JobParser("job_567548")
 
-    rows = [row for payload in (MARKER, DONE, BLOCK) for row in parser.parse(message(payload))]
+    rows = told(parser, message(MARKER), message(DONE), message(BLOCK))
 
     assert [type(row) for row in rows] == [JobEvent, RolloutBatch, StepMetric, StepMetric]
     assert rows[1].since_step_marker == 5
@@ -29,11 +33,9 @@ def test_block_numbers_count_over_console_mirror_and_summary():
     parser = JobParser("job_1")
     mirror = 'WANDB_MIRROR kind=train step=5 metrics={"a": 1}'
 
-    rows = [
-        row
-        for payload in (mirror, BLOCK, "vLLM Stats (step 5): engines=8", BLOCK)
-        for row in parser.parse(message(payload))
-    ]
+    payloads = (mirror, BLOCK, "vLLM Stats (step 5): engines=8", BLOCK)
+
+    rows = told(parser, *(message(payload) for payload in payloads))
 
     assert sorted({(row.block, row.source) for row in rows}) == [
         (0, "mirror"),
@@ -46,7 +48,7 @@ def test_block_numbers_count_over_console_mirror_and_summary():
 def test_a_broken_message_is_unparsed_beside_what_could_be_saved():
     parser = JobParser("job_1")
 
-    rows = parser.parse(message("Step 9: \n{'a/b': 1,\n 'a/c", line=12, complete=False))
+    rows = told(parser, message("Step 9: \n{'a/b': 1,\n 'a/c", line=12, complete=False))
 
     assert [type(row) for row in rows] == [StepMetric, Unparsed]
     assert (rows[1].line, rows[1].byte_offset, rows[1].dialect) == (12, 1200, "step_block")
@@ -56,7 +58,7 @@ def test_a_broken_message_is_unparsed_beside_what_could_be_saved():
 def test_an_excerpt_is_short_and_holds_no_credential():
     parser = JobParser("job_1")
 
-    (row,) = parser.parse(message("Finished: 'api_key=abcd1234efgh5678ijkl' " + "x" * 1000))
+    (row,) = told(parser, message("Finished: 'api_key=abcd1234efgh5678ijkl' " + "x" * 1000))
 
     assert len(row.excerpt) == 200
     assert "abcd1234" not in row.excerpt
@@ -76,7 +78,7 @@ def test_what_programs_print_without_a_logger_is_read_all_the_same():
     parser = JobParser("job_1")
     parser.parse(message("Started: 'step'", source=Source()))
 
-    (row,) = parser.parse(message("Killed", logger=None, source=Source()))
+    (row,) = told(parser, message("Killed", logger=None, source=Source()))
 
     assert row.kind == "killed"
 
@@ -85,7 +87,7 @@ def test_credentials_are_seen_in_lines_of_other_dialects():
     parser = JobParser("job_1")
     line = "trainer.epochs=20 trainer.wandb_api_key=0123456789abcdef0123456789abcdef01234567"
 
-    rows = [*parser.parse(message(line)), *parser.close()]
+    rows = [*told(parser, message(line)), *closed(parser)]
 
     assert [(row.kind, row.name) for row in rows] == [("configuration", "trainer.epochs"), ("secret", "named_secret")]
     assert parser.recognised == {"configuration": 1, "credentials": 1}
@@ -95,14 +97,14 @@ def test_late_rows_come_at_the_end():
     parser = JobParser("job_1")
 
     assert parser.parse(message("Started: 'step'")) == []
-    assert [row.finished for row in parser.close()] == [False]
+    assert [row.finished for row in closed(parser)] == [False]
     assert parser.close() == []
 
 
 def test_a_message_nobody_knows_gives_nothing():
     parser = JobParser("job_1")
 
-    assert parser.parse(replace(message("hello"), source=TRAINER)) == []
+    assert parser.parse(message("hello")) == []
     assert parser.recognised == {}
 
 
@@ -110,7 +112,7 @@ def test_two_jobs_do_not_share_anything():
     first, second = JobParser("job_1"), JobParser("job_2")
     first.parse(message(MARKER))
 
-    (row,) = second.parse(message(DONE))
+    (row,) = told(second, message(DONE))
 
     assert row.since_step_marker is None
     assert len(DIALECTS) == len({dialect.NAME for dialect in DIALECTS})

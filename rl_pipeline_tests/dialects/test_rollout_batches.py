@@ -78,9 +78,10 @@ def test_the_end_of_an_evaluation_settles_the_mode_again():
         parser.parse(message(payload))
     context.evaluations_ended += 1
 
-    (row,) = parser.parse(message(DONE))
+    outcome = parser.parse(message(DONE))
 
-    assert row.mode == "training"
+    assert isinstance(outcome, tuple)
+    assert values(outcome, "mode") == [("training",)]
 
 
 def test_a_completion_whose_start_was_not_seen_has_the_only_mode_of_the_log():
