@@ -54,7 +54,11 @@ def test_what_is_no_result_is_refused(value: object):
 
 
 @given(
-    st.recursive(st.floats() | st.text() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+    st.recursive(
+        st.floats() | st.text() | st.none(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+        max_leaves=12,
+    )
 )
 def test_any_nesting_is_strict_json(value: object):
     json.dumps(plain(value), allow_nan=False)
