@@ -70,7 +70,7 @@ def task_changes(trials: pd.DataFrame, *, minimum_attempts: int = 4) -> TaskChan
     if third == 0:
         return _nothing("fewer than three scored trials with a task and an end time")
     first, last = _rates(own.head(third)), _rates(own.tail(third))
-    both = first.join(last, how="inner", lsuffix="_first", rsuffix="_last")
+    both = first.add_suffix("_first").join(last.add_suffix("_last"), how="inner")
     both = both[(both["size_first"] >= minimum_attempts) & (both["size_last"] >= minimum_attempts)]
     if both.empty:
         return _nothing(f"no task has {minimum_attempts} scored attempts in the first and in the last third")
