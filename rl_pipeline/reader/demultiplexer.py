@@ -181,6 +181,8 @@ class Demultiplexer:
         """A payload outside of any open message: a message, or the first line of one."""
         message, traceback = arrival.message, self.needles.traceback_head
         cut = self._block_head_end(message.payload)
+        if cut is not None and (BLOCK, stream) in self._open:
+            return []  # a quoted head inside a block
         if cut is not None:
             literal, rest = LiteralLines(), message.payload[cut:].lstrip()
             if not rest or literal.offer(rest) is Offer.TAKEN:

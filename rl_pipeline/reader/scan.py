@@ -9,13 +9,13 @@ of the window's bytes, nothing is copied. Numbers from one 60 MB log on one core
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import TYPE_CHECKING, Any
 
 from rl_pipeline.reader.windows import Window
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 LINE_FEED = 10
 
@@ -48,10 +48,16 @@ class NeedleScan:
 
     def __init__(self, needles: tuple[bytes, ...]) -> None:
         """Needles may hold any bytes but line feeds; an empty tuple finds nothing."""
+        import numpy as np  # noqa: PLC0415 - whoever needs the message type alone does not pay for the libraries
+        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.compute as pc  # noqa: PLC0415
+
+        self._np, self._pa, self._pc = np, pa, pc
         self._pattern = "|".join(_escaped(needle) for needle in needles if needle)
 
     def scan(self, window: Window) -> ScannedWindow:
         """Cut the window into lines and mark those that hold a needle."""
+        np, pa = self._np, self._pa
         feeds = np.flatnonzero(np.frombuffer(window.data, np.uint8) == LINE_FEED)
         tail = 0 if window.data.endswith(b"\n") else 1
         edges = np.empty(len(feeds) + 1 + tail, np.int32)
@@ -60,26 +66,25 @@ class NeedleScan:
         if tail:
             edges[-1] = len(window.data)
         buffers = [None, pa.py_buffer(edges), pa.py_buffer(window.data)]
+        text = pa.Array.from_buffers(pa.string(), len(edges) - 1, buffers)
+        lines = pa.Array.from_buffers(pa.binary(), len(edges) - 1, buffers)
         hits: list[int] = []
         if self._pattern:
-            lines = pa.Array.from_buffers(pa.binary(), len(edges) - 1, buffers)
-            found = pc.match_substring_regex(lines, self._pattern)
+            found = self._pc.match_substring_regex(lines, self._pattern)
             hits = np.flatnonzero(found.to_numpy(zero_copy_only=False)).tolist()
-        text = pa.Array.from_buffers(pa.string(), len(edges) - 1, buffers)
-        return ScannedWindow(window, edges, hits, _undecodable(window.data, text))
+        return ScannedWindow(window, edges, hits, self._undecodable(window.data, text))
+
+    def _undecodable(self, data: bytes, text: Any) -> int:  # noqa: ANN401 - an Arrow array
+        """Bytes of the window that are not UTF-8; the vectorised check comes first since it nearly always suffices."""
+        if data.isascii():
+            return 0
+        try:
+            text.validate(full=True)
+        except self._pa.ArrowInvalid:
+            return len(data) - len(data.decode("utf-8", "ignore").encode())
+        return 0
 
 
 def _escaped(needle: bytes) -> str:
     """The needle as a pattern of bytes."""
     return "".join(chr(byte) if chr(byte).isalnum() and byte < 128 else f"\\x{byte:02x}" for byte in needle)
-
-
-def _undecodable(data: bytes, text: pa.Array) -> int:
-    """Bytes of the window that are not UTF-8; the vectorised check comes first since it nearly always suffices."""
-    if data.isascii():
-        return 0
-    try:
-        text.validate(full=True)
-    except pa.ArrowInvalid:
-        return len(data) - len(data.decode("utf-8", "ignore").encode())
-    return 0

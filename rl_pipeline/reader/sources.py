@@ -80,10 +80,9 @@ def text_chunks(
         with Path(path).open("rb") as file:
             report.size_bytes = file.seek(0, 2)
             file.seek(0)
-            stored = _stored(file, report, digest, on_bytes, chunk_bytes)
-            beginning = next(stored, b"")
-            report.compression = compression_of(beginning)
-            yield from _plain_text(beginning, stored, report)
+            report.compression = compression_of(file.read(len(XZ_MAGIC)))
+            file.seek(0)
+            yield from _plain_text(_stored(file, report, digest, on_bytes, chunk_bytes), report)
     finally:
         report.fingerprint = digest.close()
 
@@ -112,19 +111,16 @@ def _stored(
         yield piece
 
 
-def _plain_text(beginning: bytes, stored: Iterator[bytes], report: ReadReport) -> Iterator[bytes]:
+def _plain_text(stored: Iterator[bytes], report: ReadReport) -> Iterator[bytes]:
     """Text pieces, by the compression found; xz is named but not read."""
     if report.compression is None:
-        if beginning:
-            yield beginning
         yield from stored
     elif report.compression == "xz":
         report.read_error = "xz compression is not read: unpack the file first (stored byte 0)"
-        for _ in stored:  # still part of the fingerprint
-            pass
+        _drain(stored)
     else:
         opener = _gzip_member if report.compression == "gzip" else _zstd_frame
-        yield from _decompressed(beginning, stored, report, opener)
+        yield from _decompressed(stored, report, opener)
 
 
 def _gzip_member() -> _Decompressor:
@@ -135,13 +131,11 @@ def _zstd_frame() -> _Decompressor:
     return zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj()
 
 
-def _decompressed(
-    beginning: bytes, stored: Iterator[bytes], report: ReadReport, opener: Callable[[], _Decompressor]
-) -> Iterator[bytes]:
+def _decompressed(stored: Iterator[bytes], report: ReadReport, opener: Callable[[], _Decompressor]) -> Iterator[bytes]:
     """Members or frames one after another; padding of zeros between and after them is skipped."""
     position, member = 0, opener()
     fresh = True  # nothing of the present member has been seen
-    for piece in _pieces(beginning, stored):
+    for piece in _pieces(stored):
         rest = piece
         while rest:
             if fresh and not (rest := rest.lstrip(b"\0")):
@@ -163,13 +157,11 @@ def _decompressed(
         report.read_error = f"{report.compression} ends early at stored byte {position}"
 
 
-def _pieces(beginning: bytes, stored: Iterator[bytes]) -> Iterator[bytes]:
+def _pieces(stored: Iterator[bytes]) -> Iterator[bytes]:
     """Small pieces, so that one step of decompression cannot fill the memory."""
-    chunk: bytes | None = beginning
-    while chunk:
+    for chunk in stored:
         for start in range(0, len(chunk), COMPRESSED_BYTES):
             yield chunk[start : start + COMPRESSED_BYTES]
-        chunk = next(stored, None)
 
 
 def _drain(stored: Iterator[bytes]) -> None:

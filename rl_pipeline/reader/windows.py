@@ -48,26 +48,25 @@ def _whole_lines(chunks: Iterator[bytes], max_line: int) -> Iterator[bytes]:
     held: list[bytes] = []
     size = 0
     for chunk in chunks:
+        held.append(chunk)
+        size += len(chunk)
         end = chunk.rfind(b"\n") + 1
-        held.append(chunk[:end] if end else chunk)
-        size += len(held[-1])
         if not end and size <= max_line:
             continue
         joined = b"".join(held)
         if size > max_line:
-            whole, rest = yield from _cut_long(joined, max_line)
+            rest = yield from _cut_long(joined, max_line)
         else:
-            whole, rest = joined, b""
-        if whole:
-            yield whole
-        held = [rest, chunk[end:]] if end else [rest]
-        size = sum(map(len, held))
+            end += size - len(chunk)
+            yield joined[:end]
+            rest = joined[end:]
+        held, size = [rest], len(rest)
     if size:
         yield b"".join(held)
 
 
-def _cut_long(data: bytes, max_line: int) -> Generator[bytes, None, tuple[bytes, bytes]]:
-    """Yield the text up to each cut; return the rest, split at its last line end."""
+def _cut_long(data: bytes, max_line: int) -> Generator[bytes, None, bytes]:
+    """Yield whole lines and the parts of long ones; return what has no end yet."""
     start = begin = 0  # of the text not yet handed on, of the present line
     while True:
         end = data.find(b"\n", begin, begin + max_line + 1)
@@ -75,9 +74,12 @@ def _cut_long(data: bytes, max_line: int) -> Generator[bytes, None, tuple[bytes,
             begin = end + 1
             continue
         if len(data) - begin <= max_line:
-            return data[start:begin], data[begin:]
+            break
         cut = begin + max_line
         while cut > begin + 1 and data[cut] & 0xC0 == 0x80 and begin + max_line - cut < 3:
             cut -= 1
         yield data[start:cut]
         start = begin = cut
+    if begin > start:
+        yield data[start:begin]
+    return data[begin:]
