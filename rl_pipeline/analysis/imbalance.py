@@ -19,6 +19,7 @@ from rl_pipeline.analysis.thresholds import Thresholds
 
 BIN = "10min"
 BIN_MINUTES = 10
+BIN_KEYS = ["job", "bin"]
 QUANTITIES = {"running": "running requests", "generation_throughput": "generated tokens/s"}
 
 
@@ -53,12 +54,13 @@ def imbalance_of(rows: pd.DataFrame, folded_share: float | None, thresholds: Thr
     if reason:
         return Imbalance(measurable=False, reason=reason, bins=0, uneven=(), longest_run=())
     means = _bin_means(rows, thresholds.count("R40", "bin_lines"))
-    bins = [(key, part) for key, part in means.groupby(["job", "bin"], sort=True) if len(part) > 1]
+    ends = {name: _ends(means, name) for name in QUANTITIES}
+    bins = {key for found in ends.values() for key in zip(found["job"], found["bin"], strict=True)}
     if not bins:
         reason = "no ten minutes with enough lines of two engines"
         return Imbalance(measurable=False, reason=reason, bins=0, uneven=(), longest_run=())
     limit = thresholds.value("R40", "imbalance")
-    uneven = tuple(found for _, part in bins for found in _uneven(part, limit))
+    uneven = tuple(uneven for name, found in ends.items() for uneven in _uneven(found, name, limit))
     runs = list(_runs(uneven))
     longest = max(runs, key=len, default=())
     return Imbalance(measurable=True, reason="", bins=len(bins), uneven=uneven, longest_run=longest)
@@ -92,24 +94,28 @@ def _bin_means(rows: pd.DataFrame, bin_lines: int) -> pd.DataFrame:
     return means[grouped.size() >= bin_lines].reset_index()
 
 
-def _uneven(part: pd.DataFrame, limit: float) -> Iterator[UnevenBin]:
-    for name, quantity in QUANTITIES.items():
-        known = part.dropna(subset=[name])
-        if len(known) < 2:
-            continue
-        ordered = known.sort_values(name, kind="stable")
-        low, high = ordered.iloc[0], ordered.iloc[-1]
-        if high[name] > limit * low[name]:
-            yield UnevenBin(
-                job=str(low["job"]),
-                started_at=low["bin"].to_pydatetime(),
-                quantity=quantity,
-                lowest_engine=str(low["engine"]),
-                lowest=float(low[name]),
-                highest_engine=str(high["engine"]),
-                highest=float(high[name]),
-                ratio=float(high[name] / low[name]) if low[name] > 0 else float("inf"),
-            )
+def _ends(means: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Lowest and highest engine of every bin with two or more: job, bin, engine_low, low, engine_high, high."""
+    known = means[means[name].notna()].sort_values([*BIN_KEYS, name], kind="stable")
+    columns = {"engine": "engine", name: "mean"}
+    groups = known.rename(columns=columns).groupby(BIN_KEYS, sort=True)[["engine", "mean"]]
+    ends = groups.first().add_suffix("_low").join(groups.last().add_suffix("_high"))
+    return ends[groups.size() > 1].reset_index()
+
+
+def _uneven(ends: pd.DataFrame, name: str, limit: float) -> Iterator[UnevenBin]:
+    for row in ends[ends["mean_high"] > limit * ends["mean_low"]].to_dict("records"):
+        low, high = float(row["mean_low"]), float(row["mean_high"])
+        yield UnevenBin(
+            job=str(row["job"]),
+            started_at=row["bin"].to_pydatetime(),
+            quantity=QUANTITIES[name],
+            lowest_engine=str(row["engine_low"]),
+            lowest=low,
+            highest_engine=str(row["engine_high"]),
+            highest=high,
+            ratio=high / low if low > 0 else float("inf"),
+        )
 
 
 def _runs(uneven: tuple[UnevenBin, ...]) -> Iterator[tuple[UnevenBin, ...]]:

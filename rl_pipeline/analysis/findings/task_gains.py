@@ -18,7 +18,7 @@ QUANTILE = 0.99
 def task_gains(first: pd.DataFrame, last: pd.DataFrame, *, attempts: int) -> pd.DataFrame:
     """Tasks with enough attempts in both parts: `gain` of the mean reward, and its standard `error`."""
     before, after = (part.groupby("task")["reward"].agg(["mean", "size", "var"]) for part in (first, last))
-    both = before.join(after, how="inner", lsuffix="_before", rsuffix="_after")
+    both = before.add_suffix("_before").join(after.add_suffix("_after"), how="inner")
     both = both[(both["size_before"] >= attempts) & (both["size_after"] >= attempts)]
     return pd.DataFrame({"gain": both["mean_after"] - both["mean_before"], "error": _errors(both)})
 
