@@ -54,9 +54,12 @@ def stated(fired: Mapping[str, str], rule: str, seen: str) -> str:
 
 
 def records(columns: Iterable[str], rows: Iterable[Iterable[Cell]]) -> list[dict[str, Cell]]:
-    """Rows as Vega-Lite takes them; absent values stay null and are not drawn."""
+    """Rows as Vega-Lite takes them; absent values stay null and are not drawn.
+
+    `row` is the place in the chart's table: a page finds by it what to tell about a mark.
+    """
     names = tuple(columns)
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return [{**dict(zip(names, row, strict=True)), "row": place} for place, row in enumerate(rows)]
 
 
 def rounded(value: float | None) -> float | None:
