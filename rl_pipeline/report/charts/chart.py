@@ -54,12 +54,9 @@ def stated(fired: Mapping[str, str], rule: str, seen: str) -> str:
 
 
 def records(columns: Iterable[str], rows: Iterable[Iterable[Cell]]) -> list[dict[str, Cell]]:
-    """Rows as Vega-Lite takes them; absent values stay null and are not drawn.
-
-    `row` is the place in the chart's table: a page finds by it what to tell about a mark.
-    """
+    """Rows as Vega-Lite takes them; absent values stay null and are not drawn."""
     names = tuple(columns)
-    return [{**dict(zip(names, row, strict=True)), "row": place} for place, row in enumerate(rows)]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def rounded(value: float | None) -> float | None:
