@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from rl_pipeline.job_summary import JobCourse
@@ -22,7 +24,7 @@ def block(number: int, step: int, kind: str = "train", line: int | None = None, 
     )
 
 
-def event(kind: str, line: int, **values: object) -> JobEvent:
+def event(kind: str, line: int, **values: Any) -> JobEvent:
     return JobEvent(job="job_1", line=line, byte_offset=100 * line, kind=kind, detail=f"line {line}", **values)
 
 
