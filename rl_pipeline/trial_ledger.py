@@ -44,7 +44,7 @@ BATCH_FILES = 8192  # files between two parts of the ledger: what a killed run h
 LARGEST_FILE = 256 * 2**20
 BIG_FILE = 16 * 2**20  # of these, only one is in memory at a time
 
-READ_BYTES = 8 * 2**20
+READ_BYTES = 2**20
 ONE_BIG_FILE = threading.Lock()
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)  # never wait for a pipe's writer
 
@@ -198,22 +198,25 @@ def _read(file: TrialFile) -> _Outcome:
         return _Outcome(None, f"larger than {LARGEST_FILE >> 20} MiB; not read")
     with ONE_BIG_FILE if file.size > BIG_FILE else nullcontext():
         try:
-            content = _content_of(file.path)
+            content = _content_of(file)
         except OSError as error:
             return _Outcome(None, _why(error), is_lasting=False)
         told = parse_trial(content)
     return _Outcome(None, told) if isinstance(told, str) else _Outcome(told, None)
 
 
-def _content_of(path: str) -> bytes:
-    """The whole file. Not mapped into memory: a file cut by its writer at that moment would kill the process."""
-    descriptor = os.open(path, OPEN_FLAGS)
+def _content_of(file: TrialFile) -> bytes:
+    """The whole file, in one read when it is as long as it was when it was found.
+
+    Not mapped into memory: a file that its writer cuts at that moment would kill the process.
+    """
+    descriptor = os.open(file.path, OPEN_FLAGS)
     try:
-        pieces = []
-        left = LARGEST_FILE
-        while left > 0 and (piece := os.read(descriptor, min(left, READ_BYTES))):
+        pieces = [os.read(descriptor, file.size + 1)]
+        length = len(pieces[0])
+        while length != file.size and length <= LARGEST_FILE and (piece := os.read(descriptor, READ_BYTES)):
             pieces.append(piece)
-            left -= len(piece)
+            length += len(piece)
     finally:
         os.close(descriptor)
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)

@@ -45,9 +45,9 @@ class DyingDisk(MemoryFileSystem):  # type: ignore[misc] # fsspec has no types
             raise Killed
         DyingDisk._left -= 1
 
-    def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **kwargs: Any) -> None:
+    def pipe_file(self, path: str, value: bytes, *args: Any, **kwargs: Any) -> None:
         self._count()
-        super().pipe_file(path, value, mode, **kwargs)
+        super().pipe_file(path, value, *args, **kwargs)
 
     def open(self, path: str, mode: str = "rb", **kwargs: Any) -> Any:
         if "w" in mode and "data" not in kwargs:
