@@ -79,6 +79,7 @@ class _Open:
             origin=first.origin,
             repeat_count=first.repeat_count,
             complete=complete,
+            after_bar=first.after_bar,
         )
 
 
@@ -127,7 +128,9 @@ class Demultiplexer:
             if offer is Offer.FOREIGN:
                 continue
             if offer is not Offer.TAKEN:
-                ended += self._end(key, complete=offer is Offer.CLOSED)
+                # The exception that ends a traceback has no syntax of its own: its line may be cut.
+                cut = item.literal is None and not message.complete
+                ended += self._end(key, complete=offer is Offer.CLOSED and not cut)
             if offer is not Offer.CUT:
                 return ended
         return ended + self._begin(stream, arrival) if arrival.needle else ended

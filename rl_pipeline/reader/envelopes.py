@@ -10,8 +10,8 @@ its prefixes, may be glued behind one.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from rl_pipeline.reader.message import Source
 
@@ -35,8 +35,7 @@ BAR = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(NamedTuple):
     """What stood around a text: its source, where the rest begins, and a collector's time if there was one."""
 
     source: Source
@@ -62,12 +61,24 @@ def _number(pid: str | None) -> int | None:
 BARE = source_of(None, None, None, None, None, None)
 
 
-def open_envelope(text: str, *, start: int = 0) -> Envelope:
-    """All prefixes of a line without control sequences, from `start` on."""
-    first = text[start : start + 1]
-    if first == "(" or first == "[" or first == " " or first.isdigit() or first == "P" or _may_hold_bar(text):
-        return _Peeler(text, start).peel()
-    return Envelope(BARE, start)
+def open_envelope(text: str) -> Envelope:
+    """All prefixes of a line without control sequences."""
+    first = text[:1]
+    if first == "(" and "%|" not in text and "it [" not in text:
+        found = PROCESS.match(text)
+        if found is not None and text[found.end() : found.end() + 1] not in ("(", "[", ""):  # the only prefix
+            return Envelope(_single(*found.groups()), found.end())
+    elif first not in ("(", "[", " ", "P") and not first.isdigit() and not _may_hold_bar(text):
+        return Envelope(BARE, 0)
+    return _Peeler(text).peel()
+
+
+@lru_cache(maxsize=8192)
+def _single(name: str | None, pid: str, ip: str | None) -> Source:
+    """The source with one process prefix."""
+    if name is not None and VLLM_PROCESS.fullmatch(name):
+        return source_of(None, pid, ip, name, pid, None)
+    return source_of(name, pid, ip, None, None, None)
 
 
 def _may_hold_bar(text: str) -> bool:
@@ -75,8 +86,8 @@ def _may_hold_bar(text: str) -> bool:
 
 
 class _Peeler:
-    def __init__(self, text: str, start: int) -> None:
-        self.text, self.at = text, start
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
         self.actor: str | None = None
         self.pid: str | None = None
         self.ip: str | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 LEVELS = "TRACE|DEBUG|INFO|SUCCESS|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL"
 DAY = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
@@ -35,8 +35,7 @@ DEFAULT = re.compile(rf"({LEVELS}):([\w.]{{1,200}}):(?=\S)")
 MAX_JSON = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """A logger head; `end` is where the message begins in the text, or `message` holds it (JSON)."""
 
     logger: str

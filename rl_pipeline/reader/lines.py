@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from rl_pipeline.reader.control_sequences import without_control_sequences
 from rl_pipeline.reader.envelopes import BARE, Envelope, open_envelope
@@ -20,8 +21,7 @@ REPEATED = re.compile(r"[ \t]?\[repeated (\d{1,9})x across cluster\](?: \(Ray de
 REPEATED_MARK = b"x across cluster]"
 
 
-@dataclass(frozen=True, slots=True)
-class Unwrapped:
+class Unwrapped(NamedTuple):
     """A payload and what stood around it.
 
     `unlabelled` is the text if its srun label was none after all; `after_bar`: a progress bar stood in front.
@@ -66,7 +66,7 @@ def _inside(outer: Envelope, found: Unwrapped) -> Unwrapped:
     """A later frame belongs to the process that began the line, unless it names one itself."""
     if found.source.actor is None and found.source.pid is None:
         nested = replace(outer.source, process=found.source.process or outer.source.process)
-        return replace(found, source=nested, received=found.received or outer.received, after_bar=True)
+        return found._replace(source=nested, received=found.received or outer.received, after_bar=True)
     return found
 
 

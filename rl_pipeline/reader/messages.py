@@ -105,7 +105,7 @@ class _Reading:
         """Messages that the end of the file ends."""
         if self.records is not None:
             for line in self.records.close():
-                yield from self._logical(line)
+                yield from self._logical(line, whole=False)
         yield from self.demultiplexer.close()
         last = last_moment(self._tail, self.years)
         if last is not None:
@@ -132,38 +132,49 @@ class _Reading:
                 yield from self._line(raw, number, offset, needle=needle, whole=len(raw) < len(text))
         return index
 
-    def _logical(self, line: LogicalLine) -> Iterator[Message]:
-        """A line put together from a container's records."""
+    def _logical(self, line: LogicalLine, *, whole: bool = True) -> list[Message]:
+        """Messages that end with a line put together from a container's records."""
         if REPEATED_MARK in line.raw:
             self.report.folded_lines += repeat_count(line.raw) - 1
         needle = any(needle in line.raw for needle in self._needles)
         if needle or self.demultiplexer.may_continue(line.raw, line.line):
-            yield from self._line(line.raw, line.line, line.byte_offset, needle=needle, received=line.received)
+            return self._line(line.raw, line.line, line.byte_offset, needle=needle, received=line.received, whole=whole)
+        return []
 
     def _line(
         self, raw: bytes, number: int, offset: int, *, needle: bool, received: str | None = None, whole: bool = True
-    ) -> Iterator[Message]:
+    ) -> list[Message]:
         """Messages that end with this line; one that is not `whole` has no line end, so its last message may be cut."""
         found = unwrap(raw, self._wanted)
+        if len(found) == 1:
+            return self._take(self._message(found[0], number, offset, received, whole=whole), found[0], needle=needle)
+        ended = []
         for item in found:
-            moment = self._moment(item, received)
-            head, source = item.head, item.source
-            message = Message(
-                line=number,
-                byte_offset=offset,
-                source=source,
-                payload=item.payload,
-                logged_at=moment.at if moment else None,
-                zone=moment.zone if moment else None,
-                logger=head.logger if head else None,
-                level=head.level if head else None,
-                origin=head.origin if head else None,
-                repeat_count=item.repeat_count,
-                complete=whole or item is not found[-1],
-                after_bar=item.after_bar,
-            )
-            wanted = needle if len(found) == 1 else self._wanted(item.payload)
-            yield from self.demultiplexer.take(Arrival(message, head, wanted, item.unlabelled))
+            message = self._message(item, number, offset, received, whole=whole or item is not found[-1])
+            ended += self._take(message, item, needle=self._wanted(item.payload))
+        return ended
+
+    def _take(self, message: Message, item: Unwrapped, *, needle: bool) -> list[Message]:
+        return self.demultiplexer.take(Arrival(message, item.head, needle, item.unlabelled))
+
+    def _message(self, item: Unwrapped, number: int, offset: int, received: str | None, *, whole: bool) -> Message:
+        """The payload as a message of its own."""
+        head = item.head
+        at, zone = self._moment(item, received) or (None, None)
+        return Message(
+            line=number,
+            byte_offset=offset,
+            source=item.source,
+            payload=item.payload,
+            logged_at=at,
+            zone=zone,
+            logger=head.logger if head else None,
+            level=head.level if head else None,
+            origin=head.origin if head else None,
+            repeat_count=item.repeat_count,
+            complete=whole,
+            after_bar=item.after_bar,
+        )
 
     def _wanted(self, text: str) -> bool:
         return any(needle in text for needle in self._text_needles)

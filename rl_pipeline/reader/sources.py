@@ -18,7 +18,7 @@ import zstandard
 
 from rl_pipeline.reader.read_report import ReadReport
 
-CHUNK_BYTES = 1024 * 1024
+CHUNK_BYTES = 4 * 1024 * 1024  # also the window of one scan, whose automaton is built anew for each
 # Compressed input per step. One kilobyte of zstd can stand for 32 MB, so that is the most one step gives.
 COMPRESSED_BYTES = 1024
 GZIP_MAGIC, ZSTD_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00"

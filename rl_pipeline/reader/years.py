@@ -9,15 +9,17 @@ than a month after the file's own time; without that it stays unknown.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from typing import NamedTuple
 
 DATED = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(?: ?(Z|[+-]\d\d:?\d\d))?")
+UNDATED = re.compile(r"(\d\d-\d\d \d\d:\d\d:\d\d)[.,](\d{1,9})")
 AFTER_FILE_TIME = timedelta(days=31)  # clocks differ, and a copy may carry an older file time
 
+HALF_A_YEAR = timedelta(days=182)  # no other year can be closer
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+
+class Moment(NamedTuple):
     """A time and what is known about its zone ("UTC", or None for unmarked local time)."""
 
     at: datetime
@@ -67,6 +69,8 @@ class YearResolver:
         near = self._evidence or self._anchor
         if near is None:
             return None
+        if self._evidence is not None and (at := _in_year(stamp, near.year)) and abs(at - near) < HALF_A_YEAR:
+            return at
         candidates = [at for year in (near.year - 1, near.year, near.year + 1) if (at := _in_year(stamp, year))]
         if self._evidence is None:
             candidates = [at for at in candidates if at - near <= AFTER_FILE_TIME]
@@ -75,11 +79,13 @@ class YearResolver:
 
 def _in_year(stamp: str, year: int) -> datetime | None:
     """The stamp in that year; None for 29 February of a common year and for no date at all."""
-    found = re.fullmatch(r"(\d\d-\d\d \d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?", stamp)
     try:
+        if len(stamp) == 14:
+            return datetime.fromisoformat(f"{year:04d}-{stamp}")
+        found = UNDATED.fullmatch(stamp)
         if found is None:
             return None
         at = datetime.fromisoformat(f"{year:04d}-{found.group(1)}")
-        return at.replace(microsecond=int((found.group(2) or "0")[:6].ljust(6, "0")))
+        return at.replace(microsecond=int(found.group(2)[:6].ljust(6, "0")))
     except ValueError:
         return None
