@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from rl_pipeline.analysis.batch_booking import book_batches
 from rl_pipeline.analysis.estimates import ratio
 from rl_pipeline.analysis.populations import training_batches
 
@@ -41,19 +42,16 @@ class ExceptionMeans:
 
 def exception_means(batches: pd.DataFrame, rows: pd.DataFrame) -> tuple[ExceptionMeans, ...]:
     """All types by total, most first; steps are the rows of `all_rows`, lines booked to the last step marker."""
-    blocks = {(str(job), int(step)) for job, step in zip(rows["job"], rows["global_step"], strict=True)}
     by_step: dict[tuple[str, int], Counter[str]] = {}
-    own = training_batches(batches)
-    own = own[own["since_step_marker"].notna()]
-    for job, step, counts in zip(own["job"], own["since_step_marker"], own["exceptions"], strict=True):
-        if (str(job), int(step)) in blocks:
-            by_step.setdefault((str(job), int(step)), Counter()).update(counts or {})
+    own = book_batches(training_batches(batches), rows).booked
+    for job, step, counts in zip(own["job"], own["global_step"], own["exceptions"], strict=True):
+        by_step.setdefault((str(job), int(step)), Counter()).update(counts or {})
     total: Counter[str] = Counter()
     steps_with: Counter[str] = Counter()
     for counter in by_step.values():
         total.update(counter)
         steps_with.update(name for name, count in counter.items() if count)
-    return tuple(_means(name, total, steps_with, len(blocks)) for name, _ in _sorted(total))
+    return tuple(_means(name, total, steps_with, len(rows)) for name, _ in _sorted(total))
 
 
 def _sorted(total: Mapping[str, int]) -> list[tuple[str, int]]:

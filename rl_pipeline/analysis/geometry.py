@@ -6,16 +6,22 @@ it is never guessed from engine lines or host names.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import pandas as pd
 
 CONFIGURATION = "configuration"
-POLICY_NODES = "trainer.placement.policy_num_nodes"
-POLICY_GPUS = "trainer.placement.policy_num_gpus_per_node"
-COLOCATED = "trainer.placement.colocate_all"
-ENGINES = "generator.num_inference_engines"
-TENSOR_PARALLEL = "generator.inference_engine_tensor_parallel_size"
+# Last parts of the dotted keys, older name first.
+POLICY_NODES = ("policy_num_nodes",)
+POLICY_GPUS = ("policy_num_gpus_per_node",)
+COLOCATED = ("colocate_all",)
+ENGINES = ("num_inference_engines", "num_engines")
+WIDTHS = (
+    ("inference_engine_tensor_parallel_size", "tensor_parallel_size"),
+    ("inference_engine_pipeline_parallel_size", "pipeline_parallel_size"),
+    ("inference_engine_data_parallel_size", "data_parallel_size"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,29 +39,33 @@ def gpu_geometry(job_events: pd.DataFrame, *, setting: int | None = None) -> Geo
     events = job_events[job_events["kind"] == CONFIGURATION]
     nodes, per_node = _number(events, POLICY_NODES), _number(events, POLICY_GPUS)
     if nodes is None or per_node is None:
-        return Geometry(gpus=None, evidence=f"the logs do not show {POLICY_NODES} and {POLICY_GPUS}")
+        return Geometry(gpus=None, evidence=f"the logs do not show {POLICY_NODES[0]} and {POLICY_GPUS[0]}")
     training = nodes * per_node
     if _flag(events, COLOCATED):
         return Geometry(gpus=training, evidence=f"{nodes} nodes × {per_node} GPUs, engines on the same GPUs")
-    engines, width = _number(events, ENGINES), _number(events, TENSOR_PARALLEL)
-    if engines is None or width is None:
-        return Geometry(gpus=None, evidence=f"{training} GPUs train; the logs do not show {ENGINES}")
+    engines, tensor = _number(events, ENGINES), _number(events, WIDTHS[0])
+    if engines is None or tensor is None:
+        return Geometry(gpus=None, evidence=f"{training} GPUs train; the logs do not show how many generate")
+    width = tensor * math.prod(_number(events, names) or 1 for names in WIDTHS[1:])
     total = training + engines * width
     return Geometry(gpus=total, evidence=f"{nodes} × {per_node} for training, {engines} × {width} for generation")
 
 
-def _last(events: pd.DataFrame, key: str) -> pd.DataFrame:
-    own = events[events["name"].astype(str).map(lambda name: name == key or key.endswith("." + name))]
-    return own.tail(1)
+def _last(events: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
+    """The last entry whose key ends in one of the names."""
+    leaf = events["name"].map(lambda name: str(name).rsplit(".", 1)[-1])
+    return events[leaf.isin(names)].tail(1)
 
 
-def _number(events: pd.DataFrame, key: str) -> int | None:
-    row = _last(events, key)
+def _number(events: pd.DataFrame, names: tuple[str, ...]) -> int | None:
+    row = _last(events, names)
     if row.empty or pd.isna(row["value"].iloc[0]) or row["value"].iloc[0] <= 0:
         return None
     return int(row["value"].iloc[0])
 
 
-def _flag(events: pd.DataFrame, key: str) -> bool:
-    row = _last(events, key)
-    return not row.empty and str(row["detail"].iloc[0]).strip().lower() in ("true", "1", "yes")
+def _flag(events: pd.DataFrame, names: tuple[str, ...]) -> bool:
+    row = _last(events, names)
+    if row.empty:
+        return False
+    return row["value"].iloc[0] == 1 or str(row["detail"].iloc[0]).strip().lower() in ("true", "1", "yes")

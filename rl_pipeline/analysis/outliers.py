@@ -81,9 +81,12 @@ def outlying_steps(
 
 
 def stragglers(
-    rows: pd.DataFrame, metric: str = STEP_SECONDS, *, z: float = 3.5, ratio: float = 1.5
+    rows: pd.DataFrame, metric: str = STEP_SECONDS, *, z: float = 3.5, ratio: float = 1.5, link_steps: int = 10
 ) -> tuple[OutlyingStep, ...]:
-    """Outlying steps within each link, warm-up left out, in order of steps."""
-    parts = (part for _, part in settled(rows).groupby("link", sort=True))
+    """Outlying steps within each link, warm-up left out, in order of steps.
+
+    Links with fewer than `link_steps` settled steps are left out: their MAD says little.
+    """
+    parts = [part for _, part in settled(rows).groupby("link", sort=True) if len(part) >= link_steps]
     found = [step for part in parts for step in outlying_steps(part, metric, z=z, ratio=ratio)]
     return tuple(sorted(found, key=lambda step: step.global_step))

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from rl_pipeline.analysis.batch_booking import book_batches
 from rl_pipeline.analysis.estimates import Estimate, FloatArray, plain, ratio
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.intervals import mean_interval, wilson_interval
@@ -25,7 +26,8 @@ class MaskedShare:
     """Masked samples as the generator's batch lines count them.
 
     Attributes:
-        masked: Σ masked trials in training batches.
+        masked: Σ masked trials in training batches that belong to a step with a block (all of them where no
+            line does).
         instances: Σ trials of these batches.
         share: masked ÷ instances; None when no line prints masked trials.
         step_min: fewest masked trials booked to one step.
@@ -55,7 +57,8 @@ class Coverage:
     """How much of what ran the logs show.
 
     Attributes:
-        logged: trials in training batch lines; a folded line counts once.
+        logged: trials in training batch lines that belong to a step with a block; a folded line counts once.
+        unbooked: trials in the other training batch lines: those of a resumed job before its first step.
         hidden: trials in lines that Ray folded away, if they were like the line shown.
         completed: of the logged, without a counted failure.
         failed: logged − completed.
@@ -66,6 +69,7 @@ class Coverage:
         trials: training trial files.
         logged_of_trained: fraction.
         logged_of_trials: fraction.
+        all_lines_of_trials: the same with the unbooked lines.
         beyond_trained: trials − trained.
         beyond_trained_share: ÷ trials.
         beyond_canonical: trials − samples of the steps that count.
@@ -73,6 +77,7 @@ class Coverage:
     """
 
     logged: int
+    unbooked: int
     hidden: int
     completed: int
     failed: int
@@ -83,6 +88,7 @@ class Coverage:
     trials: int
     logged_of_trained: float | None
     logged_of_trials: float | None
+    all_lines_of_trials: float | None
     beyond_trained: int | None
     beyond_trained_share: float | None
     beyond_canonical: int | None
@@ -155,14 +161,16 @@ def training_batches(batches: pd.DataFrame) -> pd.DataFrame:
 
 
 def masked_share(batches: pd.DataFrame, rows: pd.DataFrame) -> MaskedShare:
-    """Masked trials over all training batches and by step."""
-    own = training_batches(batches)
-    own = own[own["masked"].notna()]
+    """Masked trials over the training batches and by step."""
+    printed = training_batches(batches)
+    printed = printed[printed["masked"].notna()]
+    booked = book_batches(printed, rows).booked
+    own = booked if len(booked) else printed
     if own.empty:
         reason = "no batch line prints masked trials" if len(batches) else "no batch lines"
         return MaskedShare(masked=None, instances=0, share=None, reason=reason)
     masked, instances = int(own["masked"].sum()), int(own["total"].sum())
-    by_step = _masked_by_step(own, rows)
+    by_step = _masked_by_step(booked, rows)
     shares = by_step["masked"] / by_step["samples"]
     return MaskedShare(
         masked=masked,
@@ -190,12 +198,14 @@ def share_variation_p(hits: FloatArray, totals: FloatArray) -> float | None:
 
 def find_coverage(frames: ExperimentFrames, rows: pd.DataFrame) -> Coverage:
     """Logged batches against trained samples and trial files."""
-    own = training_batches(frames.rollout_batches)
+    batches = book_batches(training_batches(frames.rollout_batches), rows)
+    own, unbooked = batches.booked, int(batches.unbooked["total"].sum())
     logged, completed = int(own["total"].sum()), int(own["successful"].sum())
     trials = len(training_trials(frames.trials))
     trained, canonical = _samples(rows), _samples(rows[rows["canonical"].astype(bool)])
     return Coverage(
         logged=logged,
+        unbooked=unbooked,
         hidden=int((own["total"] * (own["repeat_count"] - 1)).sum()),
         completed=completed,
         failed=logged - completed,
@@ -206,6 +216,7 @@ def find_coverage(frames: ExperimentFrames, rows: pd.DataFrame) -> Coverage:
         trials=trials,
         logged_of_trained=ratio(logged, trained),
         logged_of_trials=ratio(logged, trials),
+        all_lines_of_trials=ratio(logged + unbooked, trials),
         beyond_trained=None if trained is None or not trials else trials - trained,
         beyond_trained_share=None if trained is None else ratio(trials - trained, trials),
         beyond_canonical=None if canonical is None or not trials else trials - canonical,
@@ -221,15 +232,14 @@ def _samples(rows: pd.DataFrame) -> int | None:
     return round(float(values[np.isfinite(values)].sum()))
 
 
-def _masked_by_step(batches: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+def _masked_by_step(booked: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Columns masked, total, samples; one row per (job, step) that has a block and the samples of its batch."""
-    sums = batches.groupby(["job", "since_step_marker"], dropna=True)[["masked", "total"]].sum().reset_index()
+    keys = ["job", "global_step"]
+    sums = booked.groupby(keys)[["masked", "total"]].sum().reset_index()
     name = first_logged(rows, SAMPLES)
     samples = values_of(rows, name) if name else np.full(len(rows), np.nan)
-    steps = pd.DataFrame({"job": rows["job"], "since_step_marker": rows["global_step"], "samples": samples})
-    steps = steps.drop_duplicates(["job", "since_step_marker"], keep="last").dropna()
-    sums["since_step_marker"] = sums["since_step_marker"].astype("int64")
-    return steps.merge(sums, on=["job", "since_step_marker"], how="inner").astype({"masked": float, "total": float})
+    steps = rows[keys].assign(samples=samples).drop_duplicates(keys, keep="last").dropna()
+    return steps.merge(sums, on=keys, how="inner").astype({"masked": float, "total": float})
 
 
 def _unmasked(mean: float | None, masked: float | None) -> float | None:

@@ -21,6 +21,7 @@ from rl_pipeline.analysis.series import STEP_SECONDS, WAIT_SECONDS, sum_of, valu
 from rl_pipeline.analysis.time_accounting import BESIDE, PREFIX, StepTime, step_time
 from rl_pipeline.units import SECONDS_PER_HOUR
 
+GAP_SECONDS = 10.0  # unexplained time between two blocks that is shown on its own
 USEFUL, NEEDED, LOST, OUTSIDE = "useful", "needed", "lost", "outside the job"
 ACCOUNTED, WHOLE = "accounted time (no clocks in the logs)", "first to last time in the logs"
 
@@ -60,7 +61,7 @@ class Waterfall:
         gpu_hours: gpus × time inside the jobs (queue left out).
         queue_seconds: between the jobs; None without clocks.
         start_up_seconds: from a job's first time to its first step; None without clocks.
-        gaps: unexplained time between blocks, longest first.
+        gaps: unexplained times of ten seconds and more between blocks, longest first.
         reason: why there is no total.
     """
 
@@ -231,7 +232,7 @@ def _clock(rows: pd.DataFrame, links: Sequence[Link]) -> _Clock | None:
         ("unexplained between steps", LOST, silent),
         ("after the last step", NEEDED, tail),
     )
-    return _Clock(amounts, tuple(sorted((g for g in gaps if g.seconds > 0), key=lambda gap: -gap.seconds)))
+    return _Clock(amounts, tuple(sorted((g for g in gaps if g.seconds >= GAP_SECONDS), key=lambda gap: -gap.seconds)))
 
 
 def _before_first_step(part: pd.DataFrame, link: Link) -> float:

@@ -38,6 +38,15 @@ def test_engines_on_the_training_gpus_are_not_added():
     assert _geometry({NODES: 2, PER_NODE: 4, ENGINES: 8, WIDTH: 1, "trainer.placement.colocate_all": "true"}).gpus == 8
 
 
+def test_engines_that_span_nodes_take_all_their_gpus():
+    wide = {
+        "generator.inference_engine.pipeline_parallel_size": 2,
+        "generator.inference_engine.tensor_parallel_size": 4,
+    }
+
+    assert _geometry({NODES: 1, PER_NODE: 4, "generator.inference_engine.num_engines": 2, **wide}).gpus == 20
+
+
 def test_a_setting_goes_before_the_log():
     assert _geometry({NODES: 2, PER_NODE: 4}, setting=16).gpus == 16
 

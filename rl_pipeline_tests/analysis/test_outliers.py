@@ -41,6 +41,13 @@ def test_the_stragglers_of_the_published_run_are_38_and_41():
     assert [step.excess for step in found] == pytest.approx([618.9, 1204.0], abs=0.1)
 
 
+def test_a_short_link_has_no_stragglers():
+    rows = canonical_steps(reference_frames())
+
+    assert [step.global_step for step in stragglers(rows)] == [38, 41]
+    assert [step.global_step for step in stragglers(rows, link_steps=5)] == [4, 38, 41]
+
+
 def test_the_best_step_of_the_published_run_stands_out():
     best = outlying_steps(canonical_steps(reference_frames()), REWARD)[0]
 

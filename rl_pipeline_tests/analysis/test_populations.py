@@ -79,6 +79,7 @@ def test_the_coverage_of_the_published_run_is_counted(published):
     assert (coverage.exceptions, coverage.failed_groups) == (7189, 1609)
     assert (coverage.trained, coverage.trials) == (41_472, 44_526)
     assert (coverage.logged_of_trained, coverage.logged_of_trials) == pytest.approx((0.952, 0.886), abs=5e-4)
+    assert (coverage.unbooked, coverage.all_lines_of_trials) == (0, coverage.logged_of_trials)
     assert (coverage.beyond_trained, coverage.beyond_canonical) == (3054, 3566)
     assert (coverage.beyond_trained_share, coverage.beyond_canonical_share) == pytest.approx((0.069, 0.080), abs=5e-4)
 
@@ -89,6 +90,31 @@ def test_a_folded_line_counts_once_and_its_hidden_ones_apart():
     coverage = find_coverage(frames, all_rows(frames))
 
     assert (coverage.logged, coverage.hidden) == (16, 24)
+
+
+def test_lines_that_belong_to_no_step_are_counted_apart():
+    trials = [_trial(str(i), 1.0) for i in range(32)]
+    frames = _frames(
+        batches=[_batch(since_step_marker=2, masked=1), _batch(since_step_marker=9, masked=8)], trials=trials
+    )
+
+    coverage, masked = find_coverage(frames, all_rows(frames)), masked_share(frames.rollout_batches, all_rows(frames))
+
+    assert (coverage.logged, coverage.unbooked, coverage.logged_of_trials, coverage.all_lines_of_trials) == (
+        8,
+        8,
+        0.25,
+        0.5,
+    )
+    assert (masked.masked, masked.instances, masked.steps) == (1, 8, 1)
+
+
+def test_where_no_line_belongs_to_a_step_all_lines_give_the_share():
+    frames = _frames(batches=[_batch(since_step_marker=9, masked=2)])
+
+    masked = masked_share(frames.rollout_batches, all_rows(frames))
+
+    assert (masked.share, masked.steps, masked.step_min, masked.chi_square_p) == (0.25, 0, None, None)
 
 
 def test_batches_of_evaluations_are_left_out():

@@ -1,0 +1,32 @@
+"""Batch lines booked to the steps they were printed in.
+
+A line is booked to the last `Step N:` text before it, and before the first such text to step 1: so a
+resumed job's first lines belong to no step of its own and stay unbooked, as do lines of steps without a
+block. Generation runs ahead of training, so the step of a line is approximate in asynchronous runs; sums
+over the run are not affected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+FIRST_STEP = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BookedBatches:
+    """Batch lines: those with a step (column `global_step`), and the others."""
+
+    booked: pd.DataFrame
+    unbooked: pd.DataFrame
+
+
+def book_batches(batches: pd.DataFrame, rows: pd.DataFrame) -> BookedBatches:
+    """Training lines (`populations.training_batches`) by whether their step is among the rows of `all_rows`."""
+    own = batches.assign(global_step=batches["since_step_marker"].fillna(FIRST_STEP).astype("int64"))
+    steps = {(str(job), int(step)) for job, step in zip(rows["job"], rows["global_step"], strict=True)}
+    keys = zip(own["job"], own["global_step"], strict=True)
+    known = pd.Series([(str(job), int(step)) in steps for job, step in keys], index=own.index, dtype=bool)
+    return BookedBatches(booked=own[known], unbooked=own[~known])
