@@ -28,6 +28,7 @@ from rl_pipeline.analysis.estimates import (
 from rl_pipeline.analysis.intervals import bootstrap_difference
 
 Values = Sequence[float] | npt.NDArray[Any]
+PERMUTATIONS = 20_000
 ENOUGH_EXTREME = 1_000  # relabellings as extreme as the data after which p is known to 3 %
 DRAWN_AT_ONCE = 1_000
 
@@ -70,10 +71,14 @@ def compare(
     names: tuple[str, str] = ("a", "b"),
     level: float = DEFAULT_LEVEL,
     resamples: int = DEFAULT_RESAMPLES,
+    permutations: int = PERMUTATIONS,
     seed: int = DEFAULT_SEED,
     population: str = "values",
 ) -> Difference:
-    """All tests of two samples of shape (n_a,) and (n_b,); NaN are left out."""
+    """All tests of two samples of shape (n_a,) and (n_b,); NaN are left out.
+
+    `resamples` are those of the bootstrap, `permutations` the relabellings.
+    """
     first, second = np.sort(finite(a)), np.sort(finite(b))  # so that their order changes nothing
     interval = bootstrap_difference(first, second, level=level, resamples=resamples, seed=seed, population=population)
     sizes = Difference(a=names[0], b=names[1], mean_difference=interval, n_a=int(first.size), n_b=int(second.size))
@@ -81,16 +86,14 @@ def compare(
         return replace(sizes, reason=f"{names[0]} has {first.size} and {names[1]} {second.size} values; both need two")
     return replace(
         sizes,
-        permutation_p=permutation_p(first, second, resamples=resamples, seed=seed),
+        permutation_p=permutation_p(first, second, permutations=permutations, seed=seed),
         welch_p=welch_p(first, second),
         mann_whitney_p=mann_whitney_p(first, second),
         cliffs_delta=cliffs_delta(first, second),
     )
 
 
-def permutation_p(
-    a: FloatArray, b: FloatArray, *, resamples: int = DEFAULT_RESAMPLES, seed: int = DEFAULT_SEED
-) -> float:
+def permutation_p(a: FloatArray, b: FloatArray, *, permutations: int = PERMUTATIONS, seed: int = DEFAULT_SEED) -> float:
     """Two-sided p of the difference of means: (1 + relabellings at least as extreme) ÷ (1 + relabellings).
 
     Drawing stops early once `ENOUGH_EXTREME` are found: a p that is not small needs no more digits (Besag &
@@ -101,8 +104,8 @@ def permutation_p(
     total, size = float(pooled.sum()), min(a.size, b.size)
     generator = np.random.default_rng(seed)
     extreme = drawn = 0
-    while drawn < resamples and extreme < ENOUGH_EXTREME:
-        rows = min(DRAWN_AT_ONCE, resamples - drawn)
+    while drawn < permutations and extreme < ENOUGH_EXTREME:
+        rows = min(DRAWN_AT_ONCE, permutations - drawn)
         shuffled = generator.permuted(np.broadcast_to(pooled, (rows, pooled.size)), axis=1)
         part = shuffled[:, :size].sum(axis=1)
         difference = np.abs(part / size - (total - part) / (pooled.size - size))

@@ -18,7 +18,7 @@ FloatArray = npt.NDArray[np.float64]
 
 DEFAULT_LEVEL = 0.95
 DEFAULT_SEED = 20_260_101
-DEFAULT_RESAMPLES = 20_000
+DEFAULT_RESAMPLES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

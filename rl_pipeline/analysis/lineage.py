@@ -195,7 +195,7 @@ def _concurrent(links: Sequence[Link]) -> tuple[ConcurrentLinks, ...]:
 
 def _disordered(rows: pd.DataFrame) -> tuple[tuple[str, int], ...]:
     found = []
-    for _, part in rows.groupby("link", sort=True):
+    for _, part in rows[["link", "line", "job", "global_step"]].groupby("link", sort=True):
         ordered = part.sort_values("line", kind="stable")
         behind = ordered["global_step"] < ordered["global_step"].cummax()
         found += [

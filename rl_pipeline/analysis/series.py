@@ -175,7 +175,8 @@ def _states(rows: TrainingRows, cells: pd.DataFrame) -> pd.DataFrame:
         for row, word in words.get(metric, ()):
             state[row] = word
         columns[STATE_PREFIX + metric] = state
-    return pd.DataFrame(columns, index=rows.keys.index)
+    # One block of objects: as strings every column would be copied on its own.
+    return pd.DataFrame(columns, index=rows.keys.index, dtype=object)
 
 
 def _states_without_number(rows: TrainingRows, cells: pd.DataFrame) -> dict[str, list[tuple[int, str]]]:

@@ -25,7 +25,7 @@ def test_the_permutation_p_approaches_that_of_all_relabellings():
         for part in itertools.combinations(range(11), 5)
     ]
 
-    assert permutation_p(A, B, resamples=50_000) == pytest.approx(np.mean(every), abs=0.002)
+    assert permutation_p(A, B, permutations=50_000) == pytest.approx(np.mean(every), abs=0.002)
 
 
 def test_the_other_tests_are_those_of_scipy():
@@ -58,7 +58,7 @@ def test_holm_raises_every_p_and_keeps_their_order(p_values):
 
 @given(samples, samples)
 def test_swapping_the_samples_swaps_the_signs(a, b):
-    forward, backward = compare(a, b, resamples=99), compare(b, a, resamples=99)
+    forward, backward = compare(a, b, resamples=99, permutations=99), compare(b, a, resamples=99, permutations=99)
 
     assert forward.mean_difference.value == pytest.approx(-(backward.mean_difference.value or 0.0), abs=1e-9)
     assert forward.cliffs_delta == pytest.approx(-(backward.cliffs_delta or 0.0), abs=1e-12)
@@ -66,7 +66,7 @@ def test_swapping_the_samples_swaps_the_signs(a, b):
 
 @given(samples, samples)
 def test_the_order_of_the_values_changes_nothing(a, b):
-    assert compare(a, b, resamples=99) == compare(a[::-1], b[::-1], resamples=99)
+    assert compare(a, b, resamples=99, permutations=99) == compare(a[::-1], b[::-1], resamples=99, permutations=99)
 
 
 def test_equal_constants_do_not_differ():
@@ -95,7 +95,7 @@ def test_no_difference_is_called_one_in_about_five_percent():
     generator = np.random.default_rng(12)
 
     alarms = [
-        permutation_p(generator.normal(size=12), generator.normal(size=9), resamples=399) <= 0.05 for _ in range(400)
+        permutation_p(generator.normal(size=12), generator.normal(size=9), permutations=399) <= 0.05 for _ in range(400)
     ]
 
     assert 0.02 < np.mean(alarms) < 0.085
