@@ -201,8 +201,16 @@ def _read(file: TrialFile) -> _Outcome:
             content = _content_of(file)
         except OSError as error:
             return _Outcome(None, _why(error), is_lasting=False)
-        told = parse_trial(content)
+        told = _parsed(content)
     return _Outcome(None, told) if isinstance(told, str) else _Outcome(told, None)
+
+
+def _parsed(content: bytes) -> ParsedTrial | str:
+    """What the dialect says; of ten thousands of files, one that it did not foresee must not cost the others."""
+    try:
+        return parse_trial(content)
+    except Exception as error:
+        return f"the trial reader failed on it ({type(error).__name__}); please report this file"
 
 
 def _content_of(file: TrialFile) -> bytes:

@@ -32,7 +32,8 @@ from rl_pipeline.tables.frames import from_frame
 from rl_pipeline.tables.parquet import write_parquet
 from rl_pipeline.tables.wide_metrics import wide_metrics
 
-METRICS_TABLE, ENGINES_TABLE, TRIALS_TABLE = "metrics_table.csv", "vllm_metrics_table.csv", "trial_results.csv"
+METRICS_TABLE = "metrics_table.csv"
+PUBLISHED = {VllmStat: "vllm_metrics_table.csv", Trial: "trial_results.csv"}  # as their own tables, by another name
 # What spreadsheets take for the beginning of a formula, also in its full-width forms.
 FORMULA = re.compile(r"^[=+\-@\t\r\n＝＋－＠]")
 UNSAFE_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -68,9 +69,10 @@ def write_exports(frames: Frames, folder: Path) -> tuple[str, ...]:
 def _files(tables: dict[str, pa.Table]) -> Iterator[tuple[str, Writer]]:
     for row in ALL_TABLES:
         yield f"{row.TABLE}.parquet", _parquet_writer(tables[row.TABLE], arrow_schema(row))
-        yield f"{row.TABLE}.csv", _csv_writer(tables[row.TABLE])
-    yield ENGINES_TABLE, _csv_writer(tables[VllmStat.TABLE])
-    yield TRIALS_TABLE, _csv_writer(tables[Trial.TABLE])
+        write_csv = _csv_writer(tables[row.TABLE])
+        yield f"{row.TABLE}.csv", write_csv
+        if row in PUBLISHED:
+            yield PUBLISHED[row], write_csv
     jobs: list[str] = tables[Job.TABLE]["job"].to_pylist()
     metrics = tables[StepMetric.TABLE]
     yield METRICS_TABLE, _writer_of(wide_metrics(metrics, jobs, without_formula))

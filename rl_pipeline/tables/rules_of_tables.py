@@ -49,7 +49,8 @@ def impossible_batches(tables: Tables) -> Iterator[Found]:
 def odd_breakdowns(tables: Tables) -> Iterator[Found]:
     """Batches whose exceptions, masked trials or failed prompts do not fit their failed trials.
 
-    A batch without any breakdown is odd only in the forms that print one (those that print `masked`).
+    More exceptions than failed trials are usual: a trial that raised and was scored all the same
+    succeeded. Fewer are not, except in the forms that print no breakdown (nor `masked`).
     """
     if "rollout_batches" not in tables:
         return
@@ -58,8 +59,8 @@ def odd_breakdowns(tables: Tables) -> Iterator[Found]:
     listed = _sums_of_maps(batches["exceptions"])
     prints_breakdown = flags_of(pc.is_valid(batches["masked"]), batches.num_rows)
     shown = ("successful", "total")
-    differing = (listed != failed) & ((listed > 0) | prints_breakdown)
-    yield found_where("rollout_batches", batches, differing, "exceptions do not add up to the failed trials", *shown)
+    lacking = (listed < failed) & ((listed > 0) | prints_breakdown)
+    yield found_where("rollout_batches", batches, lacking, "fewer exceptions than failed trials", *shown)
     masked = batches["masked"].fill_null(0).to_numpy()
     yield found_where("rollout_batches", batches, masked > failed, "more masked than failed trials", "masked", *shown)
     groups = _integers(batches, "failed_groups")

@@ -146,6 +146,7 @@ def test_each_lie_breaks_its_rule_and_no_other(changed: list[Row], expected: lis
 @pytest.mark.parametrize(
     "changed",
     [
+        [replace(BATCH, exceptions={"AgentTimeoutError": 9})],  # raised, and scored all the same
         [replace(BATCH, exceptions={}, masked=None)],  # forms before the breakdown was printed
         [replace(BATCH, successful=8, failed_groups=0, masked=0, exceptions={})],
         [MIRROR, replace(CONSOLE, value=0.51235 - 1e-9)],  # rounding at a half
