@@ -85,8 +85,8 @@ class StepBlocks:
             rows = metric_rows(
                 self.context, message, flattened(metrics), kind=PARTIAL, global_step=step, source=CONSOLE
             )
-        reason = malformed.reason if message.complete else "the log went on, or ended, before the block was closed"
-        return Broken(f"metric block cut after {len(rows)} values: {reason}", rows)
+        reason = malformed.reason if message.complete else "the log went on, or ended, before it was closed"
+        return Broken(f"metric block cut: {reason}", rows)
 
     def _kind(self, names: Iterable[str]) -> str:
         names = list(names)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
-from rl_pipeline.dialects.event_rows import LARGEST_INTEGER, integer, stored_text
+from rl_pipeline.dialects.event_rows import LARGEST_INTEGER, integer
 from rl_pipeline.dialects.metric_rows import content_kind, flattened, global_step_of, metric_rows
 from rl_pipeline.reader.message import Message
 from rl_pipeline.schema import EVAL, MEASURED, MIRROR, NOT_FINITE, PARTIAL, TEXT, TRAIN, JobRow, StepMetric
@@ -60,9 +60,7 @@ class MirrorLines:
         if message.payload[end:].strip():
             return Broken("text after the metrics of a mirror line")
         if "_serialize_error" in metrics:
-            return Broken(
-                f"the trainer could not write its metrics: {stored_text(str(metrics['_serialize_error']), 200)}"
-            )
+            return Broken("the trainer could not write its metrics")
         return self._rows(message, metrics, step)
 
     def _rows(self, message: Message, metrics: dict[str, object], step: int | None) -> Sequence[JobRow]:
@@ -83,7 +81,7 @@ class MirrorLines:
             return Broken("mirror line cut, or not JSON")
         step = global_step_of(metrics, step)
         rows = metric_rows(self.context, message, metrics.items(), kind=PARTIAL, global_step=step, source=MIRROR)
-        return Broken(f"mirror line cut, or not JSON, after {len(rows)} values", rows)
+        return Broken("mirror line cut, or not JSON", rows)
 
     def close(self) -> Sequence[JobRow]:
         """Nothing waits."""

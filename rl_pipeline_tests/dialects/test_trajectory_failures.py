@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rl_pipeline.dialects import trajectory_failures
-from rl_pipeline_tests.dialects.feeding import feed, message, values
+from rl_pipeline_tests.dialects.feeding import OTHER, feed, message, values
 
 START = "Trajectory TrajectoryID(instance_id='fix-bug', repetition_id=3)"
 
@@ -34,6 +34,24 @@ def test_type_and_treatment_are_taken_from_the_end():
     rows = feed(trajectory_failures, failed(quoted, "ContextLengthExceededError"))
 
     assert values(rows, "name", "value") == [("ContextLengthExceededError", 1.0)]
+
+
+def test_the_end_of_a_long_text_may_stand_on_a_later_line():
+    quoted = f"{START} failed with exception: x (type=KeyError, exclude_from_baseline=False)"
+
+    rows = feed(
+        trajectory_failures,
+        message(f"{START} failed with exception: the chat was", line=1),
+        message("tests (type=DaytonaError, exclude_from_baseline=True)", source=OTHER, logger=None, line=2),
+        message("... (type=ContextLengthExceededError, exclude_from_baseline=True)", line=3, logger=None),
+        message(quoted, line=4, logger=None),
+        message(f"{START} failed with exception: without end", line=9),
+    )
+
+    assert values(rows, "name", "value", "line", "repeat_count") == [
+        ("ContextLengthExceededError", 1.0, 1, 1),
+        ("untyped", None, 9, 1),
+    ]
 
 
 def test_a_line_of_the_oldest_form_has_no_type():
