@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 import numpy as np
 
@@ -121,19 +122,17 @@ def plan(scenario: str, seed: int) -> Plan:
 def _links(rng: Rng, steps: int, longest: int | None) -> tuple[Link, ...]:
     count = 1 if longest or steps < 20 else int(rng.integers(1, 4))
     bounds = [0, *sorted(rng.choice(np.arange(12, steps - 11), size=count - 1, replace=False).tolist()), steps]
-    bounds = [
-        bound for place, bound in enumerate(bounds) if place == 0 or bound - bounds[place - 1] >= 8 or bound == steps
-    ]
+    bounds = [0, *(bound for before, bound in pairwise(bounds) if bound - before >= 8 or bound == steps)]
     number = int(rng.integers(100_000, 999_000))
     links = []
-    for place, (before, last) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for place, (before, last) in enumerate(pairwise(bounds)):
         redone = int(rng.integers(0, 3)) if place else 0
         links.append(Link(job=f"job_{number + place}", first_step=before + 1 - redone, last_step=last))
     return tuple(links)
 
 
 def _solve_rate(rng: Rng, scenario: str, steps: int) -> np.ndarray:
-    """True share solved by step, on the logit scale: a rise that flattens, and autocorrelated difficulty of the data."""
+    """True share solved by step: a rise that flattens, and autocorrelated difficulty of the data (on the logit)."""
     start = rng.uniform(0.2, 0.45)
     gain = 0.0 if scenario == PLATEAU else rng.uniform(0.18, 0.35)
     course = start + gain * (1 - np.exp(-np.arange(steps) / (steps * rng.uniform(0.4, 0.9)))) / (1 - np.exp(-1.0))

@@ -98,7 +98,7 @@ def _groups(plan: Plan, step: int, place: int, tasks: np.ndarray) -> np.ndarray:
         return np.zeros(plan.groups, dtype=int)
     size = 1 / plan.prompt_correlation - 1
     chances = stats.beta.ppf(1 - plan.difficulty[tasks], rate * size, (1 - rate) * size)
-    return plan.rng.binomial(plan.group_size, chances)
+    return np.asarray(plan.rng.binomial(plan.group_size, chances))
 
 
 def _reward(plan: Plan, solved: np.ndarray) -> dict[str, float]:

@@ -49,7 +49,7 @@ def _trials_of_step(plan: Plan, truth: StepTruth) -> pd.DataFrame:
     kinds = _kinds(plan, truth, count)
     unscored = np.isin(kinds, UNSCORED_KINDS) | ((kinds == CONTEXT) & (rng.random(count) < 0.5))
     # Failures fall on samples without reward, so that the mean of the step stays what was drawn.
-    order = np.argsort(solved, kind="stable")
+    order = np.lexsort((rng.random(count), solved))
     kinds, unscored = _sorted_failures_first(kinds, unscored)
     exception, lost = np.full(count, None, dtype=object), np.zeros(count, dtype=bool)
     exception[order], lost[order] = kinds, unscored

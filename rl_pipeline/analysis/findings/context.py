@@ -17,11 +17,18 @@ import pandas as pd
 from rl_pipeline.analysis.checkpoints import CheckpointChoice, choose_checkpoint
 from rl_pipeline.analysis.engines import EngineAnalysis, analyse_engines
 from rl_pipeline.analysis.findings.finding import Evidence
+from rl_pipeline.analysis.findings.masked_share import masked_share_of_steps
 from rl_pipeline.analysis.findings.step_series import StepSeries
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.lineage import Lineage, find_lineage
 from rl_pipeline.analysis.links import Chain, find_chain
-from rl_pipeline.analysis.populations import Populations, find_populations, training_batches, training_trials
+from rl_pipeline.analysis.populations import (
+    MaskedShare,
+    Populations,
+    find_populations,
+    training_batches,
+    training_trials,
+)
 from rl_pipeline.analysis.replayed_prompts import ReplayCheck, check_replays
 from rl_pipeline.analysis.restarts import RestartCosts, restart_costs
 from rl_pipeline.analysis.series import all_rows, canonical_of
@@ -48,6 +55,7 @@ class RunContext:
     restarts: RestartCosts
     time: StepTime
     populations: Populations
+    masked: MaskedShare
     tokens: TokenMeans
     replays: ReplayCheck
     checkpoints: CheckpointChoice
@@ -191,6 +199,7 @@ def build_context(
     rows = all_rows(frames, chain, warm_up_steps=warmup)
     steps = StepSeries(rows=canonical_of(rows), **window)
     populations = find_populations(frames, rows)
+    masked = masked_share_of_steps(frames.rollout_batches, frames.trials, rows, populations.masked)
     capacity = configured_number(frames, "max_num_seqs")
     return RunContext(
         frames=frames,
@@ -208,7 +217,8 @@ def build_context(
         restarts=restart_costs(rows, chain),
         time=step_time(rows),
         populations=populations,
-        tokens=token_means(rows, populations.masked),
+        masked=masked,
+        tokens=token_means(rows, masked),
         replays=check_replays(rows),
         checkpoints=choose_checkpoint(steps.rows, on_disk=on_disk, alpha=thresholds.value("R37", "ema_alpha")),
         now=now,

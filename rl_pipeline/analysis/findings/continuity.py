@@ -178,7 +178,8 @@ def _bias_notes(context: RunContext) -> tuple[str, ...]:
     severity=LOW,
     title="Straggler steps",
     threshold="robust z of the step time within its link > {z} and > {median_ratio} × the link's median, "
-    "warm-up left out",
+    "warm-up left out; "
+    "links of ≥ {link_steps}",
     action="Find the slowest trials of these steps.",
     overturned_by="An evaluation or a save that the step timer includes at these steps.",
 )

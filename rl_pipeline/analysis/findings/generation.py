@@ -150,10 +150,11 @@ def _load_text(load: LoadReading) -> str:
     queue = f"queue empty in {percent(load.empty_queue_share)} of lines" if load.empty_queue_share is not None else ""
     parts = [
         f"running {number(load.running_mean, 1)} of {number(load.capacity, 0)} ({load.capacity_source}; "
-        f"{percent(load.running_share)})",
+        f"{percent(load.running_share)}; largest {number(load.running_max, 0)})",
         queue,
         f"KV cache {percent(load.kv_cache_mean)}" if load.kv_cache_mean is not None else "",
-        f"{number(load.throughput_mean, 0)} of own peak {number(load.throughput_peak, 0)} tokens/s"
+        f"{number(load.throughput_mean, 0)} of own peak {number(load.throughput_peak, 0)} tokens/s "
+        f"({percent(load.throughput_share, 0)})"
         if load.throughput_mean is not None
         else "",
     ]

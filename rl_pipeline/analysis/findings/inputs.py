@@ -154,6 +154,13 @@ def log_coverage(context: RunContext) -> Answer:
     where = "that ended in the logs' time" if attributed.any() else "in all (no clocks)"
     text = f"batch lines hold {coverage.logged:,} instances, {percent(share)} of {trials:,} trials {where}"
     evidence = [Evidence(text=text, key="rollout_batches", value=share)]
+    inside = context.masked.instances
+    if inside and inside != coverage.logged and context.populations.masked.share is not None:
+        everything = len(context.trials)
+        text_inside = (
+            f"{inside:,} of them in steps with a metric block ({percent(inside / everything)} of {everything:,} trials)"
+        )
+        evidence.append(Evidence(text=text_inside, key="rollout_batches", value=inside / everything))
     if coverage.hidden:
         evidence.append(Evidence(text=f"{coverage.hidden:,} more instances in folded lines, contents unknown"))
     if coverage.trained:

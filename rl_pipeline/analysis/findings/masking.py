@@ -12,12 +12,13 @@ import numpy as np
 
 from rl_pipeline.analysis.estimates import FloatArray
 from rl_pipeline.analysis.findings.context import RunContext
+from rl_pipeline.analysis.findings.masked_share import masked_by_step
 from rl_pipeline.analysis.populations import share_variation_p
 from rl_pipeline.schema import UNSCORED
 
 STRETCH_STEPS = 10
 STRETCHES = 10
-LOGGED, FILES = "logged samples", "training trials"
+LOGGED, FILES = "logged samples of steps with a metric block", "training trials"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,35 +35,26 @@ class Masking:
 
 def masking_of(context: RunContext) -> Masking:
     """The share of samples without a score and its change."""
-    logged = context.populations.masked
-    if logged.share is not None and logged.masked is not None:
-        counts, totals = _by_step(context)
+    counts, totals = masked_by_step(context.frames.rollout_batches, context.all_steps.rows)
+    found = context.masked
+    if totals.sum() > 0 and found.masked is not None:
         return Masking(
-            share=logged.share,
-            masked=logged.masked,
-            n=logged.instances,
+            share=found.share,
+            masked=found.masked,
+            n=found.instances,
             population=LOGGED,
             range_of_means=_range_of_stretches(counts, totals),
             dispersion_p=share_variation_p(counts, totals),
         )
-    unscored = context.trials["outcome"] == UNSCORED
     counts, totals = _by_time(context)
     return Masking(
-        share=float(unscored.mean()) if len(unscored) else None,
-        masked=int(unscored.sum()),
-        n=len(unscored),
+        share=found.share,
+        masked=found.masked or 0,
+        n=found.instances,
         population=FILES,
         range_of_means=float(np.ptp(counts / totals)) if counts.size > 1 else None,
         dispersion_p=share_variation_p(counts, totals),
     )
-
-
-def _by_step(context: RunContext) -> tuple[FloatArray, FloatArray]:
-    """Masked and total by the last step marker before the line, in the order of the log."""
-    batches = context.batches
-    marked = batches[batches["masked"].notna() & batches["since_step_marker"].notna()]
-    sums = marked.groupby(["job", "since_step_marker"], sort=False)[["masked", "total"]].sum()
-    return sums["masked"].to_numpy(dtype=np.float64), sums["total"].to_numpy(dtype=np.float64)
 
 
 def _by_time(context: RunContext) -> tuple[FloatArray, FloatArray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rl_pipeline.analysis.clustering import GradientGroups, gradient_groups
 from rl_pipeline.analysis.findings.context import REWARD, RunContext
 from rl_pipeline.analysis.findings.finding import HIGH, MEDIUM, Answer, Evidence, clear, fired, not_measurable
-from rl_pipeline.analysis.findings.masking import Masking, masking_of
+from rl_pipeline.analysis.findings.masking import LOGGED, Masking, masking_of
 from rl_pipeline.analysis.findings.rulebook import rule
 from rl_pipeline.analysis.findings.task_groups import TaskGroups, task_groups
 from rl_pipeline.analysis.findings.wording import number, percent, significant
@@ -179,7 +179,8 @@ def _varies(context: RunContext, found: Masking) -> bool | None:
 def _rates_text(context: RunContext) -> str:
     found = context.populations
     parts = [f"mean reward {number(found.trained.value)} with them"] if found.trained.value is not None else []
-    parts += [f"{number(found.scored_from_log)} without"] if found.scored_from_log is not None else []
+    mean, share = found.trained.value, context.masked.share
+    parts += [f"{number(mean / (1 - share))} without"] if mean is not None and share and share < 1 else []
     if found.scored.value is not None:
         parts.append(f"scored trials {number(found.scored.value)}")
     if found.solved_of_all.value is not None and found.upper_bound is not None:
@@ -189,7 +190,11 @@ def _rates_text(context: RunContext) -> str:
 
 def _masking_evidence(context: RunContext, found: Masking) -> list[Evidence]:
     evidence = [Evidence(text=f"{found.masked:,} of {found.n:,} {found.population}", key="masked", value=found.share)]
-    masked, populations = context.populations.masked, context.populations
+    masked, populations = context.masked, context.populations
+    if found.population == LOGGED and populations.masked.instances > found.n and populations.masked.share is not None:
+        everywhere = f"{populations.masked.masked:,} of {populations.masked.instances:,}"
+        text = f"in all batch lines, those before the first step of a resumed job included: {everywhere}"
+        evidence.append(Evidence(text=text, key="masked", value=populations.masked.share))
     if masked.step_share_min is not None:
         text = (
             f"between {percent(masked.step_share_min, 0)} and {percent(masked.step_share_max, 0)} of a step's samples"

@@ -98,7 +98,8 @@ def _run_evidence(
     title="Gradient spike",
     threshold="> {absolute} and > {window_ratio} × the median of the {window_steps} before, or > {lone_ratio} × it, in "
     "≥ {consecutive_steps} in a row of a link (below a median of {tiny_median} only the latter); vanished: median "
-    "of the last ten < {vanish_ratio} of the first ten; a value that is not finite",
+    "of the last ten < {vanish_ratio} of the first ten; a value that is not finite (one step with robust z > "
+    "{note_z} is a note)",
     action="Look at the batch of these steps (length, reward, staleness), the learning rate and the clip limit.",
     overturned_by="A known change of loss scale or batch size at these steps.",
 )

@@ -71,13 +71,20 @@ class StepSeries:
         return bool(len(known)) and bool((known == 0).all())
 
     def window_median(self, values: pd.Series[float]) -> pd.Series[float]:
-        """Median of each row's window; NaN where it holds too few values."""
-        usable = values.where(~self.warmup)
+        """Median of each row's window; NaN where it holds too few values, and in warm-up.
+
+        Where a link has too few settled steps yet, those of the links before stand in, since the weights went on;
+        else a job that dies in its first steps would never be judged.
+        """
+        settled = values.where(~self.warmup)
         medians = pd.Series(np.nan, index=values.index, dtype="float64")
         for _, _, rows in self.links():
-            rolled = usable.loc[rows].rolling(self.window_steps, min_periods=self.window_minimum).median()
-            medians.loc[rows] = rolled.shift(1)
-        return medians
+            medians.loc[rows] = self._rolling(settled.loc[rows])
+        before = self._rolling(settled.dropna()).reindex(values.index).where(~self.warmup)
+        return medians.where(~self.warmup).fillna(before)
+
+    def _rolling(self, values: pd.Series[float]) -> pd.Series[float]:
+        return values.rolling(self.window_steps, min_periods=self.window_minimum).median().shift(1)
 
     def runs(self, flags: pd.Series[bool], *, at_least: int) -> Iterator[pd.Index]:
         """Stretches of at least so many consecutive flagged rows of one link."""

@@ -183,7 +183,8 @@ def _worst_tasks(context: RunContext) -> tuple[str, ...]:
     threshold="a task with ≥ {task_trials}, all solved, of which ≥ {suspicious_share} ended with an exception "
     "or took one turn; "
     "or the {top_tasks} with the largest gain hold > {top_share} of all gain (≥ {concentration_tasks} with ≥ "
-    "{concentration_attempts} in the first and in the last third), and more than an equal gain of all tasks gives by chance",
+    "{concentration_attempts} in the first and in the last third), and more than an equal gain of all tasks "
+    "gives by chance",
     action="Read these trials; quarantine the tasks until their tests are known to test.",
     overturned_by="Transcripts that show the work was done.",
 )
