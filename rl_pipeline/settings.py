@@ -65,6 +65,7 @@ class Settings:
     stall_minutes: float = setting(
         "a running job whose log stands still for so long is told as stalled; 0: never", 45.0
     )
+    tick_seconds: int = setting("how often sensors look, in seconds", 30)
     runs_per_tick: int = setting("runs that one look of a sensor asks for at most", 50)
     slurm: bool = setting("ask squeue and sacct whether a job is still there", default=False)
 

@@ -1,0 +1,81 @@
+"""The jobs of an experiment, and what of theirs lies in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rl_pipeline import pipeline
+from rl_pipeline.defs.job_index import RegisteredExperiment
+from rl_pipeline.defs.resources import Store
+from rl_pipeline.errors import DataError
+from rl_pipeline.schema import Job
+from rl_pipeline.tables.quality import Violation
+
+BROKEN_RULES = "broken_rules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Members:
+    """An experiment, the keys of its jobs with tables that can be believed, and of those without (yet)."""
+
+    experiment: RegisteredExperiment
+    present: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    def some(self) -> tuple[str, ...]:
+        """The keys with tables.
+
+        Raises:
+            DataError: there is none, so nothing can be said about the experiment.
+        """
+        if not self.present:
+            raise DataError(
+                f"no job of the experiment {self.experiment.experiment} has tables yet",
+                where=", ".join(self.missing[:5]) or "the experiment has no job",
+                expected="at least one job whose assets were materialized",
+                do="materialize the group `jobs` for these partitions first",
+                slug="no-job-tables",
+            )
+        return self.present
+
+    def trial_roots(self) -> list[Path]:
+        """The folders of trials that exist now."""
+        return [Path(root) for root in self.experiment.trial_roots if Path(root).is_dir()]
+
+
+def with_verdict(provenance: Mapping[str, Any], broken: Sequence[Violation]) -> dict[str, Any]:
+    """A job's provenance with the blocking rules that its tables break; such tables enter no experiment."""
+    return {**provenance, BROKEN_RULES: sorted({violation.rule for violation in broken if violation.blocking})}
+
+
+def members_of(store: Store, experiment_key: str) -> Members:
+    """Look the experiment up in the index, and each of its jobs in the store."""
+    experiment, tables = store.index().experiment(experiment_key), store.tables()
+    keys = [job.job_key for job in experiment.jobs]
+    present = [key for key in keys if _can_be_believed(tables.job_provenance(key))]
+    missing = [key for key in keys if key not in present]
+    return Members(experiment=experiment, present=tuple(present), missing=tuple(missing))
+
+
+def _can_be_believed(provenance: Mapping[str, Any] | None) -> bool:
+    return provenance is not None and not provenance.get(BROKEN_RULES)
+
+
+def time_windows(store: Store, job_keys: Sequence[str]) -> list[pipeline.JobTables]:
+    """The `jobs` rows alone, by which trials find their job."""
+    tables = store.tables()
+    return [
+        pipeline.JobTables(tables={Job.TABLE: tables.read_job_table(key, Job.TABLE)}, provenance={}) for key in job_keys
+    ]
+
+
+def experiment_trials(store: Store, members: Members) -> pipeline.TrialTables:
+    """All trials of the experiment with their jobs; what the ledger knows is not read again."""
+    return pipeline.read_experiment_trials(
+        members.trial_roots(),
+        time_windows(store, members.present),
+        ledger=store.tables().ledger_url(members.experiment.key),
+    )

@@ -1,0 +1,114 @@
+"""What runs the instance knows: which are on their way, and what became of the ones asked for before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import dagster as dg
+from dagster._core.storage.dagster_run import IN_PROGRESS_RUN_STATUSES, NOT_FINISHED_STATUSES
+from dagster._core.storage.tags import PARTITION_NAME_TAG, RUN_KEY_TAG
+
+MOST_REPEATS = 3
+FAILED_STATUSES = (dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
+PARTITIONS_AT_ONCE = 60  # asked about in one query, three run keys each
+MOST_LOOKED_UP = 1200  # partitions asked about in one look
+QUEUE_FACTOR = 4  # times as many runs on their way as may be asked for at once
+
+
+def partitions_on_their_way(instance: dg.DagsterInstance, job_name: str) -> frozenset[str]:
+    """Partitions with a run of this Dagster job that is queued, starting or running."""
+    statuses = sorted({*NOT_FINISHED_STATUSES, *IN_PROGRESS_RUN_STATUSES}, key=lambda status: status.value)
+    runs = instance.get_runs(dg.RunsFilter(job_name=job_name, statuses=statuses))
+    return frozenset(run.tags[PARTITION_NAME_TAG] for run in runs if PARTITION_NAME_TAG in run.tags)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The runs of one run key."""
+
+    succeeded: int = 0
+    failed: int = 0
+    on_their_way: int = 0
+
+
+def past_runs(instance: dg.DagsterInstance, run_keys: Sequence[str]) -> dict[str, Past]:
+    """What became of the runs with these keys (and of their repetitions, `<key>#2`)."""
+    asked = [name for key in run_keys for name in repetitions(key)]
+    found: dict[str, Past] = {}
+    for run in instance.get_runs(dg.RunsFilter(tags={RUN_KEY_TAG: asked})) if asked else ():
+        key = run.tags[RUN_KEY_TAG].split("#", 1)[0]
+        found[key] = _counted(found.get(key, Past()), run.status)
+    return found
+
+
+def repetitions(run_key: str) -> list[str]:
+    """The key and its repetitions."""
+    return [run_key, *(f"{run_key}#{number}" for number in range(2, MOST_REPEATS + 1))]
+
+
+def _counted(past: Past, status: dg.DagsterRunStatus) -> Past:
+    if status == dg.DagsterRunStatus.SUCCESS:
+        return Past(past.succeeded + 1, past.failed, past.on_their_way)
+    if status in FAILED_STATUSES:
+        return Past(past.succeeded, past.failed + 1, past.on_their_way)
+    return Past(past.succeeded, past.failed, past.on_their_way + 1)
+
+
+@dataclass(slots=True)
+class Sorted:
+    """Wanted runs by what can be done: ask for them (run key by partition), wait, or leave them as failed."""
+
+    ask: dict[str, str] = field(default_factory=dict)
+    wait: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+
+def sort_wanted(
+    instance: dg.DagsterInstance,
+    job_name: str,
+    wanted: Mapping[str, str],
+    *,
+    most: int,
+    failed_before: Collection[str] = (),
+) -> Sorted:
+    """Decide which of the wanted runs to ask for.
+
+    A run that failed is not repeated by itself for the same content: what failed once in a step fails
+    again, and a crashed process is started again by Dagster. A run that succeeded and whose result
+    is gone (its assets were wiped) is repeated, a few times at most.
+
+    Args:
+        instance: knows the runs.
+        job_name: the Dagster job of these runs.
+        wanted: run key by partition key, the most urgent first.
+        most: runs to ask for at once; nothing is asked for while several times as many are on their way.
+        failed_before: partitions that had failed at the look before; they are asked about last, so that
+            they cannot keep others from being looked at.
+    """
+    result = Sorted()
+    if not wanted:
+        return result
+    on_their_way = partitions_on_their_way(instance, job_name)
+    result.wait = [name for name in wanted if name in on_their_way]
+    room = min(most, max(most * QUEUE_FACTOR - len(on_their_way), 0))
+    names = sorted((name for name in wanted if name not in on_their_way), key=lambda name: name in failed_before)
+    for start in range(0, len(names), PARTITIONS_AT_ONCE):
+        part = names[start : start + PARTITIONS_AT_ONCE]
+        if len(result.ask) >= room or start >= MOST_LOOKED_UP:
+            result.wait += [name for name in part if name not in failed_before]
+            result.failed += [name for name in part if name in failed_before]
+        else:
+            _sort(part, wanted, past_runs(instance, [wanted[name] for name in part]), room, result)
+    return result
+
+
+def _sort(names: Sequence[str], wanted: Mapping[str, str], past: Mapping[str, Past], room: int, result: Sorted) -> None:
+    for name in names:
+        runs = past.get(wanted[name], Past())
+        if not runs.on_their_way and (runs.failed or runs.succeeded >= MOST_REPEATS):
+            result.failed.append(name)
+        elif runs.on_their_way or len(result.ask) >= room:
+            result.wait.append(name)
+        else:
+            result.ask[name] = repetitions(wanted[name])[runs.succeeded]
