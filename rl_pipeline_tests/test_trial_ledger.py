@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from rl_pipeline import trial_ledger
 from rl_pipeline.schema import SkippedTrial, Trial
@@ -300,6 +302,26 @@ def test_progress_tells_every_file_once(root: Path, ledger: Path):
     names([root], ledger, on_progress=told.append)
 
     assert sum(told) == 6
+
+
+WHOLE = json.dumps(document("t1")).encode()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    content=st.binary(max_size=40)
+    | st.integers(0, len(WHOLE)).map(lambda end: WHOLE[:end])
+    | st.tuples(st.integers(0, len(WHOLE)), st.binary(max_size=3)).map(
+        lambda cut: WHOLE[: cut[0]] + cut[1] + WHOLE[cut[0] :]
+    )
+)
+def test_any_bytes_are_a_trial_or_told(root: Path, content: bytes):
+    put(root, "t1", content)
+
+    trials, skipped = read_trials([root])
+
+    assert trials.num_rows + skipped.num_rows == 1
+    assert all(skipped.column("reason").to_pylist())
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

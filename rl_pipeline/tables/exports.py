@@ -18,6 +18,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Protocol
 from uuid import uuid4
@@ -112,13 +113,17 @@ def _writer_of(table: pa.Table) -> Writer:
 
 def _csv_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_map(column.type):
-        maps = (None if value is None else dict(value) for value in column.to_pylist())
-        texts = [None if value is None else json.dumps(value, ensure_ascii=False) for value in maps]
+        texts = [None if items is None else _json_of(tuple(items)) for items in column.to_pylist()]
         return pa.chunked_array([pa.array(texts, pa.string())])
     if not pa.types.is_string(column.type):
         return column
     is_formula = pc.match_substring_regex(column, FORMULA.pattern)
     return pc.if_else(is_formula, pc.binary_join_element_wise("'", column, ""), column)
+
+
+@lru_cache(maxsize=4096)  # few maps differ: rewards are 0 or 1, exceptions have a handful of names
+def _json_of(items: tuple[tuple[str, float | None], ...]) -> str:
+    return json.dumps(dict(items), ensure_ascii=False)
 
 
 def _parquet_writer(table: pa.Table, schema: pa.Schema) -> Writer:
