@@ -19,6 +19,7 @@ from rl_pipeline.schema import (
     JSONL,
     MIRROR,
     PARTIAL,
+    SUMMARY,
     TRAIN,
     Job,
     JobEvent,
@@ -80,6 +81,8 @@ class JobCourse:
                 self.broken_lines.add(row.line)
 
     def _block(self, row: StepMetric) -> None:
+        if row.source == SUMMARY:
+            return  # a line with numbers, no block
         if row.block in self.blocks[row.source] or row.block in self.partial_blocks:
             return
         if row.kind == PARTIAL:

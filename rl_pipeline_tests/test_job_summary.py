@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rl_pipeline.job_summary import JobCourse
-from rl_pipeline.schema import CONSOLE, MEASURED, MIRROR, JobEvent, StepMetric, Unparsed
+from rl_pipeline.schema import CONSOLE, MEASURED, MIRROR, SUMMARY, JobEvent, StepMetric, Unparsed
 
 
 def block(number: int, step: int, kind: str = "train", line: int | None = None, source: str = CONSOLE) -> StepMetric:
@@ -94,3 +94,11 @@ def test_a_mirror_line_beside_its_block_is_no_second_block():
     alone.observe([block(0, 1, source=MIRROR)])
 
     assert (course.complete_blocks, alone.complete_blocks) == (2, 1)
+
+
+def test_a_line_of_words_with_numbers_is_no_block():
+    course = JobCourse()
+
+    course.observe([block(0, 1), block(1, 1, kind="timing", source=SUMMARY)])
+
+    assert course.complete_blocks == 1

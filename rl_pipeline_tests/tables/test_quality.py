@@ -31,7 +31,7 @@ from rl_pipeline_tests.helpers.strategies import rows
 AT = datetime(2026, 1, 9, 11, 22, 33)
 JOB = Job(
     experiment="exp", job="job_7", job_key="exp_7", path="exp_7.out", size_bytes=10, fingerprint="ab",
-    first_logged_at=AT, last_logged_at=AT, lines=100, printed_lines=100, blocks=2, broken_blocks=0,
+    first_logged_at=AT, last_logged_at=AT, lines=100, printed_lines=100, blocks=1, broken_blocks=0,
     dialect_lines={"step_block": 1, "wandb_mirror": 1, "vllm_stats": 98},
 )  # fmt: skip
 MIRROR = StepMetric(
@@ -119,8 +119,8 @@ def test_a_long_list_of_places_is_cut():
         ([replace(BATCH, successful=9, exceptions={}, masked=None, failed_groups=0)],
          [("rollout_batches", "batch-sums", 1), ("rollout_batches", "breakdown-sums", 1),
           ("rollout_batches", "breakdown-sums", 1)]),
-        ([MIRROR], [("step_metrics", "no-block-lost", 1), ("step_metrics", "no-head-silent", 1)]),
-        ([replace(JOB, blocks=3)], [("step_metrics", "no-block-lost", 1)]),
+        ([MIRROR], [("step_metrics", "no-head-silent", 1)]),
+        ([replace(JOB, blocks=2)], [("step_metrics", "no-block-lost", 1)]),
         ([replace(JOB, dialect_lines={"step_block": 3, "wandb_mirror": 1, "vllm_stats": 96})],
          [("step_metrics", "no-head-silent", 2)]),
         ([MIRROR, replace(CONSOLE, value=0.5125)], [("step_metrics", "mirror-agrees", 1)]),
@@ -165,7 +165,7 @@ def test_what_is_only_unusual_breaks_no_rule(changed: list[Row]):
 def test_a_console_value_is_compared_with_the_mirror_just_before_it():
     again = [replace(MIRROR, block=2, line=20, value=0.7), replace(CONSOLE, block=3, line=21, value=0.7)]
 
-    assert broken(replace(JOB, blocks=4, dialect_lines={}), MIRROR, CONSOLE, *again) == []
+    assert broken(replace(JOB, blocks=2, dialect_lines={}), MIRROR, CONSOLE, *again) == []
 
 
 def test_a_table_with_other_columns_is_told_and_not_looked_at_further():
