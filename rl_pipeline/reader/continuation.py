@@ -68,7 +68,10 @@ class LiteralLines:
         column = len(line) - len(line.lstrip(" "))
         if not self._fits(line, column):
             raise NotGrammatical
-        return advance(self._state, line, start=column)
+        state, cut = advance(self._state, line, start=column)
+        if state.expect == "colon" and cut is None:  # nobody ends a line between a key and its colon
+            raise NotGrammatical
+        return state, cut
 
     def _fits(self, line: str, column: int) -> bool:
         """Whether the line's first token stands where a printer would have put it."""
@@ -80,7 +83,7 @@ class LiteralLines:
         if self._indented or state.expect == "value":
             return True
         flush = column == 0 and (self._flush or self._taken == 1)
-        if state.expect in ("after", "colon"):  # the next piece of a long string, or the rest of a cut line
+        if state.expect == "after":  # the next piece of a long string, or the rest of a cut line
             if state.string_column is not None and first in "'\"bBrRuU":
                 return flush or column == state.string_column
             return column == 0

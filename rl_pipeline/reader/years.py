@@ -16,6 +16,7 @@ DATED = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(?: 
 UNDATED = re.compile(r"(\d\d-\d\d \d\d:\d\d:\d\d)[.,](\d{1,9})")
 AFTER_FILE_TIME = timedelta(days=31)  # clocks differ, and a copy may carry an older file time
 
+A_YEAR = timedelta(days=366)
 HALF_A_YEAR = timedelta(days=182)  # no other year can be closer
 
 
@@ -72,6 +73,7 @@ class YearResolver:
         if self._evidence is not None and (at := _in_year(stamp, near.year)) and abs(at - near) < HALF_A_YEAR:
             return at
         candidates = [at for year in (near.year - 1, near.year, near.year + 1) if (at := _in_year(stamp, year))]
+        candidates = [at for at in candidates if abs(at - near) <= A_YEAR]  # a leap day may be farther away
         if self._evidence is None:
             candidates = [at for at in candidates if at - near <= AFTER_FILE_TIME]
         return min(candidates, key=lambda at: abs(at - near), default=None)

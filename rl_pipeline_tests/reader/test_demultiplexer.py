@@ -1,0 +1,93 @@
+"""Limits and corners of putting messages together."""
+
+from __future__ import annotations
+
+import pytest
+
+from rl_pipeline.reader import demultiplexer
+from rl_pipeline.reader.demultiplexer import stream_of
+from rl_pipeline.reader.message import Source
+from rl_pipeline_tests.reader.reading import LOGURU, payloads, read_lines
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        (Source(pid=1), Source(actor="T", pid=1), True),
+        (Source(actor="T", pid=1), Source(actor="T", pid=1, ip="10.0.0.1"), False),
+        (Source(actor="T", pid=1), Source(actor="T", pid=1, process="EngineCore", process_pid=2), False),
+        (Source(actor="raylet"), Source(actor="autoscaler"), False),
+        (Source(label="1"), Source(), False),
+    ],
+)
+def test_one_process_is_one_stream(left, right, same):
+    assert (stream_of(left) == stream_of(right)) is same
+
+
+def test_a_block_goes_on_when_its_process_tells_ray_its_name():
+    assert payloads(f"(pid=7) {LOGURU}Step 1: ", "(pid=7) {'a': 1,", "(Trainer pid=7)  'b': 2}") == [
+        ("Step 1: \n{'a': 1,\n 'b': 2}", True)
+    ]
+
+
+def test_number_keys_of_a_bare_driver_are_not_taken_for_labels():
+    assert payloads(f"{LOGURU}Step 1: ", "{'x': {1: 'a',", "       2: 'b'},", " 3: 'c'}") == [
+        ("Step 1: \n{'x': {1: 'a',\n       2: 'b'},\n 3: 'c'}", True)
+    ]
+
+
+def test_blocks_of_labelled_tasks_are_put_together_per_task():
+    lines = [f"0: {LOGURU}Step 1: ", f"1: {LOGURU}Step 1: ", "0: {'a': 1,", "1: {'a': 2,", "0:  'b': 1}", "1:  'b': 2}"]
+
+    assert payloads(*lines) == [("Step 1: \n{'a': 1,\n 'b': 1}", True), ("Step 1: \n{'a': 2,\n 'b': 2}", True)]
+
+
+def test_a_line_cut_by_srun_goes_on_in_the_next_labelled_line():
+    lines = [f" 0: {LOGURU}Step 1: ", " 0: {'reward/avg_ra", " 0: w_reward': '0.5',", " 0:  'b': 2}"]
+
+    assert payloads(*lines) == [("Step 1: \n{'reward/avg_ra\nw_reward': '0.5',\n 'b': 2}", True)]
+
+
+def test_a_block_that_never_ends_is_given_up_after_a_while(monkeypatch):
+    monkeypatch.setattr(demultiplexer, "PATIENCE_LINES", 5)
+
+    found = read_lines(
+        f"(T pid=1) {LOGURU}Step 1: ", "(T pid=1) {'a': 1,", *["x"] * 9, "(T pid=1)  'b': 2}", "global_step: 1"
+    )
+
+    assert [(message.payload, message.complete) for message in found] == [
+        ("Step 1: \n{'a': 1,", False),
+        ("global_step: 1", True),
+    ]
+
+
+def test_a_block_holds_a_bounded_number_of_lines(monkeypatch):
+    monkeypatch.setattr(demultiplexer, "MAX_BLOCK_LINES", 4)
+
+    found = payloads(f"{LOGURU}Step 1: ", "{'a': 1,", *[f" 'k{number}': 1," for number in range(9)], " 'b': 2}")
+
+    assert [(payload.count("\n"), complete) for payload, complete in found] == [(4, False)]
+
+
+def test_only_so_many_blocks_are_open_at_once(monkeypatch):
+    monkeypatch.setattr(demultiplexer, "MAX_OPEN", 2)
+
+    found = payloads(*[f"(T pid={pid}) {LOGURU}Step {pid}: " for pid in range(1, 5)])
+
+    assert found == [(f"Step {pid}: ", False) for pid in range(1, 5)]
+
+
+def test_a_traceback_inside_a_block_is_a_message_of_its_own():
+    found = payloads(
+        f"(T pid=1) {LOGURU}Step 1: ",
+        "(T pid=1) {'a': 1,",
+        "(T pid=1) Traceback (most recent call last):",
+        '(T pid=1)   File "a.py", line 1, in f',
+        "(T pid=1)  'b': 2}",
+        "(T pid=1) KeyError: 1",
+    )
+
+    assert found == [
+        ("Step 1: \n{'a': 1,\n 'b': 2}", True),
+        ('Traceback (most recent call last):\n  File "a.py", line 1, in f\nKeyError: 1', True),
+    ]

@@ -1,0 +1,43 @@
+"""Chunks to windows of whole lines."""
+
+from __future__ import annotations
+
+from rl_pipeline.reader.read_report import ReadReport
+from rl_pipeline.reader.windows import Window, windows
+
+
+def cut(*chunks: bytes, max_line: int = 100) -> tuple[list[Window], ReadReport]:
+    report = ReadReport()
+    return list(windows(iter(chunks), report, max_line=max_line)), report
+
+
+def test_a_line_may_begin_in_one_chunk_and_end_in_another():
+    found, report = cut(b"a\nb", b"c", b"d\ne")
+
+    assert found == [Window(b"a\n", 0, 1), Window(b"bcd\n", 2, 2), Window(b"e", 6, 3)]
+    assert (report.lines, report.bytes_read, report.cut_tail) == (3, 7, True)
+
+
+def test_a_long_line_is_cut_between_characters_and_keeps_its_number():
+    found, report = cut("a\n".encode() + "ä".encode() * 8 + b"\nb\n", max_line=5)
+
+    assert [(window.data.decode(), window.offset, window.line) for window in found] == [
+        ("a\nää", 0, 1),
+        ("ää", 6, 2),
+        ("ää", 10, 2),
+        ("ää\nb\n", 14, 2),
+    ]
+    assert (report.lines, report.long_lines, report.cut_tail) == (3, 1, False)
+
+
+def test_bytes_that_are_no_text_are_cut_at_the_limit():
+    found, _ = cut(b"\x80" * 12, max_line=5)
+
+    assert [len(window.data) for window in found] == [2, 2, 2, 2, 4]
+
+
+def test_nothing_gives_no_window():
+    found, report = cut()
+
+    assert found == []
+    assert (report.lines, report.cut_tail) == (0, False)
