@@ -243,6 +243,7 @@ _enter(Unit.PERCENT, HUNDRED, None, {
     "system/ram_percent": "memory in use on the driver's host | MarinSkyRL",
     "ray/node.{n}.gpu.{n}.util": "GPU utilisation | since 0.4.0",
     "ray/gpu.util.avg": "mean GPU utilisation | since 0.4.0",
+    "vllm/{x}_gpu_cache_usage_perc": "share of the KV cache in use, mean per engine, percent | MarinSkyRL, mirror line",
 })  # fmt: skip
 _enter(Unit.FRACTION, SHARE, None, {
     "vllm/kv_cache_usage_perc": "share of the KV cache in use, mean of the engines | a fraction in spite of its name",

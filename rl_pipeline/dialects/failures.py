@@ -45,7 +45,10 @@ LINES = (
     ),
     LinePattern(
         "failure",
-        re.compile(r"Train loop failed at global_step (?P<step>\d+): ?(?:(?P<name>[A-Za-z_][\w.]{0,100})(?=[:(]))?"),
+        re.compile(
+            r"Train loop failed at global_step (?P<step>\d+): ?"
+            r"(?:(?P<name>[A-Za-z_][\w.]{0,100}(?:Error|Exception|Interrupt|Exit))(?=[:(]|\s|\Z))?"
+        ),
     ),
     LinePattern(
         "out_of_memory",
@@ -93,6 +96,7 @@ def _sample(payload: str, kind: str, *, step: int | None = None, name: str | Non
 
 
 SAMPLES = (
+    _sample("Train loop failed at global_step 12: ray::Worker.forward() (pid=7)", "failure", step=12, bare=False),
     _sample("Training failed at step 12 with ValueError: bad batch", "failure", step=12, name="ValueError", bare=False),
     _sample(
         "Train loop failed at global_step 12: RuntimeError('no')", "failure", step=12, name="RuntimeError", bare=False

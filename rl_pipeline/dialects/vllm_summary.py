@@ -4,7 +4,8 @@ Printed by a callback since 2026-02-09; its values are in no metric block. They 
 timing and source summary, under the names the same trainer gives its tracker where these are known. Scope matters:
 `engines` is the number of engines; peaks of running and waiting requests are sums over engines of peaks that need
 not coincide; throughputs and cache usage are means *per engine*; a p90 is the largest of the engines' p90;
-`finished`, `preempted`, `samples` are totals. Percentages become fractions. The first form (one day) had plain values.
+`finished`, `preempted`, `samples` are totals. Percentages become fractions. The first form (one day) had plain values;
+a later one has `median/peak` without saying so, and its values in the mirror line too.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ STEMS = {
     "waiting": "waiting_reqs",
     "prompt_tp": "prompt_throughput",
     "gen_tp": "generation_throughput",
+    "generation": "generation_throughput",
     "kv_cache": "kv_cache_usage",
     "gpu_kv_cache": "kv_cache_usage",
     "prefix_hit": "prefix_cache_hit_rate",
@@ -87,6 +89,9 @@ def named_values(field: re.Match[str]) -> Iterator[tuple[str, float]]:
     scale = PERCENT if unit == "%" else 1.0
     if name == "samples":
         numbers = zip(("total_active_samples", "total_samples"), (first, second), strict=True)
+    elif parts is None and second is not None:
+        stem = STEMS.get(name, name)
+        numbers = zip((f"median_{stem}", f"peak_{stem}"), (first, second), strict=True)
     elif parts is None:
         whole = WHOLE.get(name) or STEMS.get(name, name)
         numbers = zip((f"{whole}_mean" if whole.startswith("latency_") else whole,), (first,), strict=True)
@@ -148,6 +153,20 @@ SAMPLES = (
             generation_throughput=2.0,
             kv_cache_usage=0.01,
             prefix_cache_hit_rate=0.5,
+        ),
+    ),
+    Sample(
+        "vLLM Stats (step 7): engines=8, running=40.0/61, generation=900.1/1800.2 tok/s, "
+        "kv_cache=33.5/71.0%, e2e=21.000s",
+        _rows(
+            num_engines=8.0,
+            median_running_reqs=40.0,
+            peak_running_reqs=61.0,
+            median_generation_throughput=900.1,
+            peak_generation_throughput=1800.2,
+            median_kv_cache_usage=0.335,
+            peak_kv_cache_usage=0.71,
+            latency_e2e_mean=21.0,
         ),
     ),
     Sample("vLLM Stats (step 7): engines=8, running(peak/med)=61", (), broken=True, complete=False),
