@@ -70,6 +70,8 @@ class Lineage:
     Attributes:
         links: in the order in which they ran.
         order_evidence: how that order was found.
+        ancestry: names of the links whose weights went on, oldest first.
+        dead_branches: links with steps from which no later one went on.
         rows: steps in all logs.
         distinct_steps: global steps that count.
         first_step: smallest of these; above 1 the earlier part is not in the inputs.
@@ -89,6 +91,8 @@ class Lineage:
 
     links: tuple[Link, ...]
     order_evidence: str
+    ancestry: tuple[str, ...]
+    dead_branches: tuple[str, ...]
     rows: int
     distinct_steps: int
     first_step: int | None
@@ -117,12 +121,14 @@ def find_lineage(frames: ExperimentFrames, chain: Chain | None = None, rows: pd.
     rows = rows if rows is not None else all_rows(frames, chain)
     canonical = rows[rows["canonical"].astype(bool)]
     steps = sorted({int(step) for step in canonical["global_step"]})
-    lost = find_lost_blocks(frames, rows)
+    lost, line = find_lost_blocks(frames, rows), chain.ancestry
     thrown = _thrown_away(rows, chain.links)
     endings = find_endings(frames, chain.links)
     return Lineage(
         links=chain.links,
         order_evidence=chain.order_evidence,
+        ancestry=tuple(link.name for link in line),
+        dead_branches=tuple(link.name for link in chain.links if link.rows and link not in line),
         rows=len(rows),
         distinct_steps=len(steps),
         first_step=steps[0] if steps else None,

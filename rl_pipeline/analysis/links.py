@@ -62,6 +62,11 @@ class Link:
     zone: str | None = None
 
     @property
+    def went_on_from(self) -> int:
+        """Completed steps before its first one: the restored step, else what the first block implies."""
+        return self.restored_step if self.restored_step is not None else (self.first_step or 1) - 1
+
+    @property
     def name(self) -> str:
         """The job, with the attempt where there are several."""
         return self.job if self.attempt == 0 else f"{self.job} (attempt {self.attempt + 1})"
@@ -73,6 +78,26 @@ class Chain:
 
     links: tuple[Link, ...]
     order_evidence: str
+
+    @property
+    def ancestry(self) -> tuple[Link, ...]:
+        """Links whose weights went on, oldest first: the last one with steps, and back from restored step to step.
+
+        The parent of a link is the latest earlier one that had reached the restored step; where none had, part
+        of the chain is missing and the latest earlier one with steps stands in. Links that are no ancestor of
+        the last one trained in vain.
+        """
+        trained = [link for link in self.links if link.rows]
+        line: list[Link] = []
+        while trained:
+            link = trained.pop()
+            line.append(link)
+            if link.went_on_from <= 0:
+                break
+            reached = [earlier for earlier in trained if (earlier.last_step or 0) >= link.went_on_from]
+            while reached and trained[-1] is not reached[-1]:
+                trained.pop()
+        return tuple(reversed(line))
 
     def find(self, job: str, attempt: int) -> Link:
         """The link of a job's attempt."""

@@ -1,9 +1,9 @@
 """The run as one series of steps, stitched from its links.
 
 `all_rows` has every step of every link; `canonical_steps` has one row per global_step: the one that the
-final weights descend from. A link that restored step r throws away everything its predecessors trained
-after r, so a repeated step belongs to the later link, and steps beyond the restored one that nobody
-trained again are gone as well. Links without a training block change nothing.
+final weights descend from. A link that restored step r throws away everything its ancestors trained after
+r, so a repeated step belongs to the later link, and steps beyond the restored one that nobody trained again
+are gone as well. So are links from which no later one went on. Links without a training block change nothing.
 
 Both give a wide frame: the columns `KEYS`, then one float column per metric (NaN where the step does not
 have it; units as in the metric catalogue), then one text column `state:<metric>` each.
@@ -139,27 +139,24 @@ def _keys(rows: TrainingRows, cells: pd.DataFrame, chain: Chain, warm_up_steps: 
     order = keys.sort_values(["line", "global_step"], kind="stable").groupby("link").cumcount()
     keys["position"] = order.reindex(keys.index).astype("int64")
     keys["is_warm_up"] = _warm_up(keys, chain.links, warm_up_steps)
-    keys["canonical"] = _canonical(keys, chain.links)
+    keys["canonical"] = _canonical(keys, chain)
     return keys[list(KEYS)]
 
 
 def _warm_up(keys: pd.DataFrame, links: Sequence[Link], warm_up_steps: int) -> npt.NDArray[np.bool_]:
     """First steps after each start: counted from the restored step where it is known, so a lost block counts."""
-    before_first = {link.index: (link.first_step or 1) - 1 for link in links}
-    restored = {link.index: link.restored_step for link in links}
-    starts = [before_first[i] if restored[i] is None else restored[i] for i in keys["link"]]
+    start = {link.index: link.went_on_from for link in links}
+    starts = [start[int(i)] for i in keys["link"]]
     done = keys["global_step"].to_numpy(dtype=np.int64) - np.array(starts, dtype=np.int64)
     return np.asarray(done <= warm_up_steps)
 
 
-def _canonical(keys: pd.DataFrame, links: Sequence[Link]) -> npt.NDArray[np.bool_]:
+def _canonical(keys: pd.DataFrame, chain: Chain) -> npt.NDArray[np.bool_]:
+    """Rows of the ancestors of the last link, each up to the step from which the next one went on."""
     step, link_of = keys["global_step"].to_numpy(dtype=np.int64), keys["link"].to_numpy(dtype=np.int64)
     canonical = np.zeros(len(keys), dtype=bool)
-    for link in links:
-        if link.rows == 0:
-            continue
-        restored = link.restored_step if link.restored_step is not None else (link.first_step or 1) - 1
-        canonical &= step <= restored
+    for link in chain.ancestry:
+        canonical &= step <= link.went_on_from
         canonical |= link_of == link.index
     return canonical
 

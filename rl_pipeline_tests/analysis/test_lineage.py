@@ -48,6 +48,13 @@ def test_steps_that_nobody_reached_again_have_no_kept_version():
     ]
 
 
+def test_a_dead_branch_is_named_and_its_steps_are_thrown_away():
+    lineage = _lineage(("job_1", None, range(1, 6), {}), ("job_2", 2, (3,), {}), ("job_3", 5, (6,), {}))
+
+    assert (lineage.ancestry, lineage.dead_branches) == (("job_1", "job_3"), ("job_2",))
+    assert [(s.global_step, s.job, s.kept_job) for s in lineage.thrown_away] == [(3, "job_2", "job_1")]
+
+
 def test_samples_are_missing_where_the_log_does_not_count_them():
     lineage = _lineage(("job_1", None, (1, 2), {}), ("job_2", 1, (2,), {}))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rl_pipeline.analysis.series import (
     KEYS,
@@ -93,6 +95,34 @@ def test_a_link_without_steps_throws_nothing_away():
     canonical = canonical_steps(_frames(("job_1", None, (1, 2, 3)), ("job_2", 1, ())))
 
     assert steps_of(canonical).tolist() == [1, 2, 3]
+
+
+def test_a_branch_from_which_nobody_went_on_does_not_count():
+    canonical = canonical_steps(_frames(("job_1", None, range(1, 11)), ("job_2", 3, (4, 5)), ("job_3", 10, (11,))))
+
+    assert _owners(canonical) == [(s, "job_1") for s in range(1, 11)] + [(11, "job_3")]
+
+
+def test_a_missing_link_leaves_the_earlier_steps_in_place():
+    canonical = canonical_steps(_frames(("job_1", None, (1, 2, 3)), ("job_3", 8, (9, 10))))
+
+    assert steps_of(canonical).tolist() == [1, 2, 3, 9, 10]
+
+
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 6)), min_size=1, max_size=5))
+def test_every_step_counts_once_and_the_last_link_counts_whole(jobs):
+    spans = [
+        (f"job_{i}", start or None, range(start + 1, start + length + 1)) for i, (start, length) in enumerate(jobs)
+    ]
+
+    rows = all_rows(_frames(*spans))
+
+    canonical = canonical_of(rows)
+    assert canonical["global_step"].is_unique
+    if len(rows):
+        last = rows[rows["link"] == rows["link"].max()]
+        assert last["canonical"].all()
+        assert not (canonical["global_step"] > last["global_step"].max()).any()
 
 
 def test_a_fresh_start_after_progress_starts_the_series_again():
