@@ -169,6 +169,22 @@ def test_positive_autocorrelation_raises_the_corrected_p():
     assert test.corrected_p_value > test.p_value
 
 
+def test_noise_is_called_a_trend_about_one_time_in_twenty():
+    generator = np.random.default_rng(8)
+    p_values = [mann_kendall(generator.normal(size=40)).p_value for _ in range(600)]
+
+    assert 0.03 < np.mean([p is not None and p < 0.05 for p in p_values]) < 0.075
+
+
+def test_sens_interval_holds_the_slope_about_19_times_in_20():
+    generator = np.random.default_rng(9)
+    steps = np.arange(40.0)
+
+    held = [theil_sen(0.02 * steps + generator.normal(0, 0.5, 40), steps).contains(0.02) for _ in range(400)]
+
+    assert 0.92 < np.mean([bool(one) for one in held]) < 0.98
+
+
 @pytest.mark.parametrize("values", [[], [1.0], [1.0, 2.0], [math.nan] * 9])
 def test_short_series_have_no_trend_but_a_reason(values):
     found = trend(values)
