@@ -6,11 +6,14 @@ grade, has a valid reward); the classes here follow it: an agent's limit and a f
 verifier's fault leaves the trial ungraded, infrastructure (sandbox or model service) is worth another try.
 Harness: what no retry repairs and no model caused, i.e. configuration, cancellation, names of the generator.
 
-Matching is by class name without its module; a trailing `Error` may be missing. An unknown name, also a bare
-`RuntimeError`, is other: it can come from anywhere.
+Matching is by class name without its module; a trailing `Error` may be missing. A name that says nothing about its
+place (`RuntimeError`, `OSError`, …) can come from anywhere: its message decides whether it is the sandbox's, else it is
+other.
 """
 
 from __future__ import annotations
+
+import re
 
 from rl_pipeline.schema import AGENT_LIMIT, CONTEXT, HARNESS, INFRASTRUCTURE, OTHER, VERIFIER
 
@@ -64,6 +67,11 @@ MASKED_BY_DEFAULT = frozenset(
     }
 )
 
+# Python's own exceptions, which any layer raises, and the words by which a message places them in the sandbox.
+PLACELESS = frozenset({"RuntimeError", "OSError", "TimeoutError", "Exception"})
+SANDBOX_WORDS = re.compile(r"\b(?:sandbox|tmux session|container|docker|daytona|modal|pod)\b", re.IGNORECASE)
+MESSAGE_LOOKED_AT = 500
+
 SUFFIX = "Error"
 CLASS_OF: dict[str, str] = {
     name.removesuffix(SUFFIX): kind for kind, names in MEMBERS.items() for name in names.split()
@@ -75,13 +83,17 @@ def bare_name(exception_type: str) -> str:
     return exception_type.strip().rpartition(".")[2]
 
 
-def exception_class(exception_type: str) -> str:
+def exception_class(exception_type: str, message: str = "") -> str:
     """One of `schema.EXCEPTION_CLASSES`.
 
     >>> exception_class("AgentTimeoutError"), exception_class("daytona.DaytonaNotFoundError")
     ('agent_limit', 'infrastructure')
+    >>> exception_class("RuntimeError"), exception_class("RuntimeError", "Failed to start tmux session")
+    ('other', 'infrastructure')
     """
     name = bare_name(exception_type)
+    if name in PLACELESS:
+        return INFRASTRUCTURE if SANDBOX_WORDS.search(message[:MESSAGE_LOOKED_AT]) else OTHER
     known = CLASS_OF.get(name.removesuffix(SUFFIX))
     if known is not None:
         return known

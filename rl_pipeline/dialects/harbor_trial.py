@@ -196,7 +196,7 @@ def _trial(result: Result, steps: list[Result], trial: str, secrets: int) -> Par
         rewards=rewards,
         outcome=UNSCORED if reward is None else SOLVED if reward > 0 else UNSOLVED,
         exception_type=exception_type,
-        exception_class=None if exception_type is None else exception_class(exception_type),
+        exception_class=None if exception_type is None else exception_class(exception_type, message or ""),
         exception_message=message,
         is_masked=exception_type is not None and is_masked_by_default(exception_type),
         secrets_redacted=secrets,
