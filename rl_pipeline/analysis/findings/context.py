@@ -17,7 +17,7 @@ import pandas as pd
 from rl_pipeline.analysis.checkpoints import CheckpointChoice, choose_checkpoint
 from rl_pipeline.analysis.engines import EngineAnalysis, analyse_engines
 from rl_pipeline.analysis.findings.finding import Evidence
-from rl_pipeline.analysis.findings.masked_share import masked_share_of_steps
+from rl_pipeline.analysis.findings.masked_share import masked_or_unscored
 from rl_pipeline.analysis.findings.step_series import StepSeries
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.lineage import Lineage, find_lineage
@@ -199,7 +199,7 @@ def build_context(
     rows = all_rows(frames, chain, warm_up_steps=warmup)
     steps = StepSeries(rows=canonical_of(rows), **window)
     populations = find_populations(frames, rows)
-    masked = masked_share_of_steps(frames.rollout_batches, frames.trials, rows, populations.masked)
+    masked = masked_or_unscored(frames.trials, populations.masked)
     capacity = configured_number(frames, "max_num_seqs")
     return RunContext(
         frames=frames,

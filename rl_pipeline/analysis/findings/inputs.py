@@ -146,28 +146,32 @@ def log_coverage(context: RunContext) -> Answer:
     coverage = context.populations.coverage
     attributed = context.trials["job"].notna()
     trials = int(attributed.sum()) if attributed.any() else len(context.trials)
-    if coverage.batches == 0:
+    if context.batches.empty:
         return not_measurable("batch completion lines in the logs", n=trials, population="training trials")
     if trials < context.minimum_trials:
         return not_measurable(f"{context.minimum_trials} trial files; there are {trials}", n=trials)
-    share = coverage.logged / trials
+    logged = coverage.logged + coverage.unbooked
+    share = logged / trials
     where = "that ended in the logs' time" if attributed.any() else "in all (no clocks)"
-    text = f"batch lines hold {coverage.logged:,} instances, {percent(share)} of {trials:,} trials {where}"
-    evidence = [Evidence(text=text, key="rollout_batches", value=share)]
-    inside = context.masked.instances
-    if inside and inside != coverage.logged and context.populations.masked.share is not None:
-        everything = len(context.trials)
-        text_inside = (
-            f"{inside:,} of them in steps with a metric block ({percent(inside / everything)} of {everything:,} trials)"
-        )
-        evidence.append(Evidence(text=text_inside, key="rollout_batches", value=inside / everything))
-    if coverage.hidden:
-        evidence.append(Evidence(text=f"{coverage.hidden:,} more instances in folded lines, contents unknown"))
-    if coverage.trained:
-        known = f"{coverage.trained:,} samples trained; the lines hold {percent(coverage.logged_of_trained)} of that"
-        evidence.append(Evidence(text=known, key="async/effective_batch_samples", value=coverage.logged_of_trained))
+    text = f"batch lines hold {logged:,} instances, {percent(share)} of {trials:,} trials {where}"
+    evidence = [Evidence(text=text, key="rollout_batches", value=share), *_coverage_evidence(context)]
     make = fired if share < context.value("R34", "coverage") else clear
     return make(f"{text[0].upper()}{text[1:]}.", evidence, n=trials, population="training trials")
+
+
+def _coverage_evidence(context: RunContext) -> list[Evidence]:
+    coverage, found = context.populations.coverage, []
+    if coverage.unbooked and coverage.logged_of_trials is not None:
+        text = f"{coverage.logged:,} of them in steps with a metric block ({percent(coverage.logged_of_trials)} of all "
+        value = coverage.logged_of_trials
+        found.append(Evidence(text=f"{text}{coverage.trials:,} trials)", key="rollout_batches", value=value))
+    hidden = int((context.batches["total"] * (context.batches["repeat_count"] - 1)).sum())
+    if hidden:
+        found.append(Evidence(text=f"{hidden:,} more instances in folded lines, contents unknown"))
+    if coverage.trained:
+        text = f"{coverage.trained:,} samples trained; lines of these steps hold {percent(coverage.logged_of_trained)}"
+        found.append(Evidence(text=text, key="async/effective_batch_samples", value=coverage.logged_of_trained))
+    return found
 
 
 @rule(

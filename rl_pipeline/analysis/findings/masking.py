@@ -18,7 +18,7 @@ from rl_pipeline.schema import UNSCORED
 
 STRETCH_STEPS = 10
 STRETCHES = 10
-LOGGED, FILES = "logged samples of steps with a metric block", "training trials"
+LOGGED, FILES = "logged samples", "training trials"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ def masking_of(context: RunContext) -> Masking:
     """The share of samples without a score and its change."""
     counts, totals = masked_by_step(context.frames.rollout_batches, context.all_steps.rows)
     found = context.masked
-    if totals.sum() > 0 and found.masked is not None:
+    if context.populations.masked.share is not None and found.masked is not None:
         return Masking(
             share=found.share,
             masked=found.masked,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rl_pipeline.analysis.clustering import GradientGroups, gradient_groups
 from rl_pipeline.analysis.findings.context import REWARD, RunContext
 from rl_pipeline.analysis.findings.finding import HIGH, MEDIUM, Answer, Evidence, clear, fired, not_measurable
-from rl_pipeline.analysis.findings.masking import LOGGED, Masking, masking_of
+from rl_pipeline.analysis.findings.masking import Masking, masking_of
 from rl_pipeline.analysis.findings.rulebook import rule
 from rl_pipeline.analysis.findings.task_groups import TaskGroups, task_groups
 from rl_pipeline.analysis.findings.wording import number, percent, significant
@@ -191,10 +191,6 @@ def _rates_text(context: RunContext) -> str:
 def _masking_evidence(context: RunContext, found: Masking) -> list[Evidence]:
     evidence = [Evidence(text=f"{found.masked:,} of {found.n:,} {found.population}", key="masked", value=found.share)]
     masked, populations = context.masked, context.populations
-    if found.population == LOGGED and populations.masked.instances > found.n and populations.masked.share is not None:
-        everywhere = f"{populations.masked.masked:,} of {populations.masked.instances:,}"
-        text = f"in all batch lines, those before the first step of a resumed job included: {everywhere}"
-        evidence.append(Evidence(text=text, key="masked", value=populations.masked.share))
     if masked.step_share_min is not None:
         text = (
             f"between {percent(masked.step_share_min, 0)} and {percent(masked.step_share_max, 0)} of a step's samples"
