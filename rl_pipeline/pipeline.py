@@ -27,7 +27,7 @@ from rl_pipeline.job_summary import JobCourse
 from rl_pipeline.reader import Needles, ReadReport, read_messages
 from rl_pipeline.report.bundle import Bundle, write_bundle
 from rl_pipeline.schema import ALL_TABLES, JOB_TABLES, Job, SkippedTrial, Trial
-from rl_pipeline.tables.frames import RowSink, arrow_schema, to_arrow, to_frame
+from rl_pipeline.tables.frames import RowSink, arrow_schema, from_frame, to_arrow, to_frame
 from rl_pipeline.tables.store import TableStore
 
 __all__ = [
@@ -136,7 +136,7 @@ def read_experiment_trials(
     trials, skipped = trial_ledger.read_trials(roots, ledger, workers=workers, on_progress=on_progress)
     windows = to_frame(pa.concat_tables([job.tables[Job.TABLE] for job in jobs])) if jobs else empty_frame(Job)
     attributed = attribute_trials(to_frame(trials), windows)
-    return TrialTables(trials=pa.Table.from_pandas(attributed, arrow_schema(Trial)), skipped=skipped)
+    return TrialTables(trials=from_frame(attributed, Trial), skipped=skipped)
 
 
 def empty_frame(row: type[Any]) -> pd.DataFrame:
