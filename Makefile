@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: help setup demo ui test check format lint types imports reference golden bench clean
+.PHONY: help setup demo ui test check format lint types imports reference golden docs clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -41,6 +41,14 @@ types: $(VENV)/.ready
 
 imports: $(VENV)/.ready
 	@$(BIN)/lint-imports
+
+golden: $(VENV)/.ready  ## write the golden reports anew and show what changed
+	@$(BIN)/python -m rl_pipeline_tests.helpers.golden
+	@git --no-pager diff --stat -- rl_pipeline_tests/golden docs
+	@git --no-pager diff -- rl_pipeline_tests/golden
+
+docs: $(VENV)/.ready  ## write the generated pages of docs/ anew
+	@$(BIN)/python docs/make_docs.py
 
 reference: $(VENV)/.ready  ## the full reference run: all published numbers, from the CLI and the assets
 	@$(BIN)/python -m pytest -m reference
