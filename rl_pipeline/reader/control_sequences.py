@@ -15,6 +15,7 @@ CONTROL = re.compile(
     r"|\x1b[PX^_][^\x1b]*\x1b\\"  # device control, application strings
     r"|\x1b[ -/]+[0-~]|\x1b[0-~]|\x1b"  # character sets, short sequences; a lone escape byte, or one cut at the end
 )
+RAY_COLOURS = ("\x1b[36m", "\x1b[0m", "\x1b[32m")  # of prefixes and repeat suffixes; cheaper than the pattern
 BARE_COLOUR = re.compile(r"\[\d{1,3}(?:;\d{1,3})*m")
 MANGLED = re.compile(r"^ {0,3}\[\d{1,3}(?:;\d{1,3})*m|\)\[\d{1,3}(?:;\d{1,3})*m|\[\d{1,3}(?:;\d{1,3})*m(?:\(|\r?$)")
 
@@ -22,7 +23,9 @@ MANGLED = re.compile(r"^ {0,3}\[\d{1,3}(?:;\d{1,3})*m|\)\[\d{1,3}(?:;\d{1,3})*m|
 def without_control_sequences(text: str) -> str:
     """The text as a terminal would show it, as far as colours and moves go."""
     if "\x1b" in text:
-        return CONTROL.sub("", text)
+        for colour in RAY_COLOURS:
+            text = text.replace(colour, "")
+        return CONTROL.sub("", text) if "\x1b" in text else text
     if "m" in text and "[" in text and MANGLED.search(text):
         return BARE_COLOUR.sub("", text)
     return text

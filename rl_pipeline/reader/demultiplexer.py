@@ -9,11 +9,12 @@ line of its source opens a dict: transcripts quote `Step 5:` too. Messages come 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from rl_pipeline.reader.continuation import LiteralLines, Offer
 from rl_pipeline.reader.envelopes import BARE
 from rl_pipeline.reader.heads import Head
+from rl_pipeline.reader.lines import Unwrapped
 from rl_pipeline.reader.message import Message, Source
 from rl_pipeline.reader.read_report import Needles
 
@@ -22,20 +23,11 @@ MAX_BLOCK_CHARACTERS = 16 * 1024 * 1024
 MAX_TRACEBACK_LINES = 2_000
 PATIENCE_LINES = 200_000  # of the file, since a line was last taken
 MAX_OPEN = 512
+MAX_HEAD = 80  # characters of a block head in front of a dict on the same line
 
 BLOCK, TRACEBACK = "block", "traceback"
 Stream = tuple[object, ...]
 Key = tuple[str, Stream]
-
-
-@dataclass(slots=True)
-class Arrival:
-    """One payload as it comes in, with its message half made."""
-
-    message: Message
-    head: Head | None
-    needle: bool
-    unlabelled: str | None = None
 
 
 class _Open:
@@ -97,7 +89,7 @@ class Demultiplexer:
     """All open messages of a file: at most one block and one traceback per stream."""
 
     def __init__(self, needles: Needles) -> None:
-        self.needles = needles
+        self._block_head, self._traceback_head = needles.block_head, needles.traceback_head
         self._open: dict[Key, _Open] = {}
         self._deadline = 1 << 62  # line at which an open message has waited too long
         self._markers: tuple[bytes, ...] | None = ()
@@ -115,25 +107,26 @@ class Demultiplexer:
             return bool(self._open)
         return any(marker in raw for marker in self._markers)
 
-    def take(self, arrival: Arrival) -> list[Message]:
-        """Messages that end with this payload."""
-        message = arrival.message
+    def take(self, message: Message, item: Unwrapped, *, needle: bool) -> list[Message]:
+        """Messages that end with this payload; `message` is what it is by itself."""
+        if not self._open:
+            return self._begin(message, item.head) if needle else []
         ended = self._give_up(message.line) if message.line > self._deadline else []
-        stream = self._stream_of(arrival)
+        stream, message = self._stream_of(message, item)
         for key in ((BLOCK, stream), (TRACEBACK, stream)):
-            item = self._open.get(key)
-            if item is None:
+            waiting = self._open.get(key)
+            if waiting is None:
                 continue
-            offer = self._offer(item, arrival)
+            offer = self._offer(waiting, message, item.head)
             if offer is Offer.FOREIGN:
                 continue
             if offer is not Offer.TAKEN:
                 # The exception that ends a traceback has no syntax of its own: its line may be cut.
-                cut = item.literal is None and not message.complete
+                cut = waiting.literal is None and not message.complete
                 ended += self._end(key, complete=offer is Offer.CLOSED and not cut)
             if offer is not Offer.CUT:
                 return ended
-        return ended + self._begin(stream, arrival) if arrival.needle else ended
+        return ended + self._begin(message, item.head) if needle else ended
 
     def close(self) -> list[Message]:
         """Everything still open, in file order, as incomplete."""
@@ -163,74 +156,72 @@ class Demultiplexer:
         pids = {item.first.source.pid for item in self._open.values()}
         self._markers = None if None in pids else tuple(b"%d" % pid for pid in pids if pid is not None)
 
-    def _stream_of(self, arrival: Arrival) -> Stream:
-        """The stream a payload belongs to.
+    def _stream_of(self, message: Message, item: Unwrapped) -> tuple[Stream, Message]:
+        """The stream a payload belongs to, and the message it then is.
 
         An entry like ` 2: 'b',` of a dict looks like an srun label: an open dict of the driver may have it.
         """
-        stream = stream_of(arrival.message.source)
-        if arrival.unlabelled is None or arrival.head is not None or (BLOCK, stream) in self._open:
-            return stream
-        item = self._open.get((BLOCK, BARE_STREAM))
-        if item is not None and item.literal is not None and item.literal.opened:
-            message = arrival.message
-            arrival.message = Message(
-                line=message.line, byte_offset=message.byte_offset, source=BARE, payload=arrival.unlabelled
-            )
-            return BARE_STREAM
-        return stream
+        stream = stream_of(message.source)
+        if item.unlabelled is None or item.head is not None or (BLOCK, stream) in self._open:
+            return stream, message
+        waiting = self._open.get((BLOCK, BARE_STREAM))
+        if waiting is None or waiting.literal is None or not waiting.literal.opened:
+            return stream, message
+        return BARE_STREAM, replace(message, source=BARE, payload=item.unlabelled)
 
-    def _begin(self, stream: Stream, arrival: Arrival) -> list[Message]:
+    def _begin(self, message: Message, head: Head | None) -> list[Message]:
         """A payload outside of any open message: a message, or the first line of one."""
-        message, traceback = arrival.message, self.needles.traceback_head
         cut = self._block_head_end(message.payload)
-        if cut is not None and (BLOCK, stream) in self._open:
-            return []  # a quoted head inside a block
         if cut is not None:
+            key = (BLOCK, stream_of(message.source))
+            if key in self._open:
+                return []  # a quoted head inside a block
             literal, rest = LiteralLines(), message.payload[cut:].lstrip()
             if not rest or literal.offer(rest) is Offer.TAKEN:
-                return self._add((BLOCK, stream), _Open(message, arrival.head, literal))
-        elif traceback is not None and traceback.match(message.payload):
-            return self._add((TRACEBACK, stream), _Open(message, arrival.head, None))
+                return self._add(key, _Open(message, head, literal))
+        elif self._traceback_head is not None and self._traceback_head.match(message.payload):
+            return self._add((TRACEBACK, stream_of(message.source)), _Open(message, head, None))
         return [message]
 
     def _block_head_end(self, payload: str) -> int | None:
         """Where a block head ends; the pattern may or may not allow the first line behind it."""
-        found = self.needles.block_head.match(payload)
-        if found is None and "{" in payload:
-            found = self.needles.block_head.match(payload[: payload.index("{")])
+        found = self._block_head.match(payload)
+        if found is None:
+            bracket = payload.find("{", 0, MAX_HEAD)
+            found = self._block_head.match(payload[:bracket]) if bracket > 0 else None
         if found is None:
             return None
         rest = payload[found.end() :].strip()
         return found.end() if not rest or rest.startswith("{") else None
 
-    def _offer(self, item: _Open, arrival: Arrival) -> Offer:
-        offer = self._offer_to_traceback(item, arrival) if item.literal is None else self._offer_to_block(item, arrival)
+    def _offer(self, item: _Open, message: Message, head: Head | None) -> Offer:
+        if item.literal is None:
+            offer = self._offer_to_traceback(item, message.payload, head)
+        else:
+            offer = self._offer_to_block(item, item.literal, message.payload, head)
         if offer is Offer.TAKEN or offer is Offer.CLOSED:
-            item.append(arrival.message)
+            item.append(message)
             self._deadline = min(other.last_line for other in self._open.values()) + PATIENCE_LINES
             if offer is Offer.TAKEN and item.full:
                 return Offer.FULL
         return offer
 
-    def _offer_to_block(self, item: _Open, arrival: Arrival) -> Offer:
-        payload = arrival.message.payload
-        if arrival.head is None and item.literal is not None:
-            offer = item.literal.offer(payload)
+    def _offer_to_block(self, item: _Open, literal: LiteralLines, payload: str, head: Head | None) -> Offer:
+        if head is None:
+            offer = literal.offer(payload)
             if offer is not Offer.FOREIGN:
                 return offer
             if item.tentative:
                 return Offer.CUT
-        if arrival.head is None and item.head is not None:
+        if head is None and item.head is not None:
             return Offer.FOREIGN  # a quoted head does not end a real block
         return Offer.CUT if self._block_head_end(payload) is not None else Offer.FOREIGN
 
-    def _offer_to_traceback(self, item: _Open, arrival: Arrival) -> Offer:
+    def _offer_to_traceback(self, item: _Open, payload: str, head: Head | None) -> Offer:
         """Indented lines go on, the first other one is the exception; vLLM repeats the head on every line."""
-        payload, head = arrival.message.payload, arrival.head
         if head is not None and (item.head is None or not head.same_call(item.head)):
             return Offer.FOREIGN
-        if self.needles.traceback_head is not None and self.needles.traceback_head.match(payload):
+        if self._traceback_head is not None and self._traceback_head.match(payload):
             return Offer.CUT
         indented = not payload or payload[0] in " \t" or payload.startswith('> File "')
         return Offer.TAKEN if indented else Offer.CLOSED

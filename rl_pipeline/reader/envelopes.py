@@ -13,6 +13,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from rl_pipeline.reader.heads import find_head
 from rl_pipeline.reader.message import Source
 
 MAX_PREFIXES = 12
@@ -67,14 +68,14 @@ def open_envelope(text: str) -> Envelope:
     if first == "(" and "%|" not in text and "it [" not in text:
         found = PROCESS.match(text)
         if found is not None and text[found.end() : found.end() + 1] not in ("(", "[", ""):  # the only prefix
-            return Envelope(_single(*found.groups()), found.end())
+            return Envelope(source_of_process(*found.groups()), found.end())
     elif first not in ("(", "[", " ", "P") and not first.isdigit() and not _may_hold_bar(text):
         return Envelope(BARE, 0)
     return _Peeler(text).peel()
 
 
 @lru_cache(maxsize=8192)
-def _single(name: str | None, pid: str, ip: str | None) -> Source:
+def source_of_process(name: str | None, pid: str, ip: str | None) -> Source:
     """The source with one process prefix."""
     if name is not None and VLLM_PROCESS.fullmatch(name):
         return source_of(None, pid, ip, name, pid, None)
@@ -154,8 +155,8 @@ class _Peeler:
         return True
 
     def _bar(self) -> bool:
-        """A progress frame in front of more text; a frame alone is the text itself."""
-        if not self.may_hold_bar:
+        """A progress frame in front of more text; alone, or inside a logger's message, it is the text itself."""
+        if not self.may_hold_bar or find_head(self.text, self.at) is not None:
             return False
         found = BAR.match(self.text, self.at)
         if found is None or found.end() >= len(self.text.rstrip()):

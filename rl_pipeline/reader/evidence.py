@@ -47,24 +47,25 @@ class Times:
     """Earliest and latest moment; unmarked local times count before UTC, which only collectors write."""
 
     def __init__(self) -> None:
-        self._local: tuple[datetime, datetime] | None = None
-        self._utc: tuple[datetime, datetime] | None = None
+        self._spans: dict[str | None, list[datetime]] = {}
 
     def saw(self, at: datetime, zone: str | None) -> None:
         """Take one more moment."""
-        if zone is None:
-            first, last = self._local or (at, at)
-            self._local = (min(first, at), max(last, at))
-        else:
-            first, last = self._utc or (at, at)
-            self._utc = (min(first, at), max(last, at))
+        span = self._spans.get(zone)
+        if span is None:
+            self._spans[zone] = [at, at]
+        elif at > span[1]:
+            span[1] = at
+        elif at < span[0]:
+            span[0] = at
 
     def into(self, report: ReadReport) -> None:
         """Write the result down."""
-        span = self._local or self._utc
-        if span is not None:
-            report.first_logged_at, report.last_logged_at = span
-            report.zone = None if self._local is not None else "UTC"
+        for zone in (None, "UTC"):
+            if zone in self._spans:
+                report.first_logged_at, report.last_logged_at = self._spans[zone]
+                report.zone = zone
+                return
 
 
 def look_at_beginning(path: Path) -> Beginning:

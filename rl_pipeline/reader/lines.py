@@ -13,11 +13,18 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rl_pipeline.reader.control_sequences import without_control_sequences
-from rl_pipeline.reader.envelopes import BARE, Envelope, open_envelope
+from rl_pipeline.reader.envelopes import BARE, Envelope, open_envelope, source_of_process
 from rl_pipeline.reader.heads import Head, find_head
 from rl_pipeline.reader.message import Source
 
-REPEATED = re.compile(r"[ \t]?\[repeated (\d{1,9})x across cluster\](?: \(Ray deduplicates [^\n]{0,600}\))?\s*$")
+REPEATED = re.compile(r"\[repeated (\d{1,9})x across cluster\](?: \(Ray deduplicates [^\n]{0,600}\))?\s*$")
+# Nine lines of ten in a training log: one process of Ray's, then loguru's or vLLM's head. Nothing else reads them
+# differently; `open_envelope` and `find_head` read everything.
+USUAL = re.compile(
+    r"\((?:([^()\s]{1,300}) )?pid=(\w{1,40})(?:, ip=([^()\s]{1,64}))?\) "
+    r"(?:(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) \| ([A-Z]{1,12}) *\| ([^:|\s]{0,200}:[^:|\s]{0,200}):\d{1,8} - "
+    r"|([A-Z]{4,8}) (\d\d-\d\d \d\d:\d\d:\d\d) \[([^\]\s:]{1,300}):\d{1,8}\] )"
+)
 REPEATED_MARK = b"x across cluster]"
 
 
@@ -72,6 +79,10 @@ def _inside(outer: Envelope, found: Unwrapped) -> Unwrapped:
 
 def unwrap_frame(text: str) -> Unwrapped:
     """Prefixes, head and repeat suffix off a text without control sequences."""
+    if text.startswith("("):
+        usual = USUAL.match(text)
+        if usual is not None:
+            return _unwrap_usual(text, usual)
     envelope = open_envelope(text)
     source, end = envelope.source, envelope.end
     head = find_head(text, end)
@@ -81,13 +92,31 @@ def unwrap_frame(text: str) -> Unwrapped:
         payload, source = head.message, _of_process(source, head)
     else:
         payload = text[head.end :]
-    count = 1
-    if payload.find("x across cluster]", max(0, len(payload) - 700)) >= 0:
-        found = REPEATED.search(payload, max(0, len(payload) - 700))
-        if found is not None:
-            count, payload = max(1, int(found.group(1))), payload[: found.start()]
+    payload, count = _without_suffix(payload)
     unlabelled = text if source.label is not None and source.pid is None and source.actor is None else None
     return Unwrapped(source, payload, head, envelope.received, count, unlabelled, envelope.bars > 0)
+
+
+def _unwrap_usual(text: str, usual: re.Match[str]) -> Unwrapped:
+    """The same for a line that begins with one process and one of the two usual heads."""
+    name, pid, ip, dated, level, origin, short_level, stamp, file = usual.groups()
+    end = usual.end()
+    if dated is not None:
+        head = Head("loguru", level, origin, dated, True, end)
+    else:
+        head = Head("vllm", short_level, file, stamp, False, end)
+    payload, count = _without_suffix(text[end:])
+    return Unwrapped(source_of_process(name, pid, ip), payload, head, None, count)
+
+
+def _without_suffix(payload: str) -> tuple[str, int]:
+    """The payload without Ray's repeat suffix, and its N."""
+    begin = payload.rfind("[repeated ", max(0, len(payload) - 700))
+    found = REPEATED.match(payload, begin) if begin >= 0 else None
+    if found is None:
+        return payload, 1
+    end = begin - 1 if begin and payload[begin - 1] in " \t" else begin
+    return payload[:end], max(1, int(found.group(1)))
 
 
 def _of_process(source: Source, head: Head) -> Source:
@@ -100,5 +129,4 @@ def _of_process(source: Source, head: Head) -> Source:
 
 def repeat_count(raw: bytes) -> int:
     """N of `[repeated Nx across cluster]` at the end of a line, else 1."""
-    found = REPEATED.search(plain_text(raw[-1500:]))
-    return max(1, int(found.group(1))) if found is not None else 1
+    return _without_suffix(plain_text(raw[-1500:]))[1]

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from rl_pipeline.reader.containers import LogicalLine, RecordJoiner, record_of
-from rl_pipeline.reader.demultiplexer import Arrival, Demultiplexer
+from rl_pipeline.reader.demultiplexer import Demultiplexer
 from rl_pipeline.reader.evidence import TAIL_BYTES, Times, last_moment, look_at_beginning
 from rl_pipeline.reader.lines import REPEATED_MARK, Unwrapped, repeat_count, unwrap
 from rl_pipeline.reader.message import Message
@@ -27,6 +27,9 @@ from rl_pipeline.reader.years import Moment, YearResolver, dated_moment
 
 # The usual end of a folded line, colours included; whatever differs is unwrapped to be sure.
 FOLDED = re.compile(rb"\[repeated (\d{1,9})x across cluster\](?:\x1b\[[0-9;]*m)*\r?$")
+
+NO_HEAD = (None, None, None)
+NO_MOMENT = (None, None)
 
 
 def read_messages(
@@ -147,20 +150,18 @@ class _Reading:
         """Messages that end with this line; one that is not `whole` has no line end, so its last message may be cut."""
         found = unwrap(raw, self._wanted)
         if len(found) == 1:
-            return self._take(self._message(found[0], number, offset, received, whole=whole), found[0], needle=needle)
+            message = self._message(found[0], number, offset, received, whole=whole)
+            return self.demultiplexer.take(message, found[0], needle=needle)
         ended = []
         for item in found:
             message = self._message(item, number, offset, received, whole=whole or item is not found[-1])
-            ended += self._take(message, item, needle=self._wanted(item.payload))
+            ended += self.demultiplexer.take(message, item, needle=self._wanted(item.payload))
         return ended
-
-    def _take(self, message: Message, item: Unwrapped, *, needle: bool) -> list[Message]:
-        return self.demultiplexer.take(Arrival(message, item.head, needle, item.unlabelled))
 
     def _message(self, item: Unwrapped, number: int, offset: int, received: str | None, *, whole: bool) -> Message:
         """The payload as a message of its own."""
-        head = item.head
-        at, zone = self._moment(item, received) or (None, None)
+        logger, level, origin, *_ = item.head or NO_HEAD
+        at, zone = self._moment(item, received) or NO_MOMENT
         return Message(
             line=number,
             byte_offset=offset,
@@ -168,9 +169,9 @@ class _Reading:
             payload=item.payload,
             logged_at=at,
             zone=zone,
-            logger=head.logger if head else None,
-            level=head.level if head else None,
-            origin=head.origin if head else None,
+            logger=logger,
+            level=level,
+            origin=origin,
             repeat_count=item.repeat_count,
             complete=whole,
             after_bar=item.after_bar,

@@ -13,14 +13,13 @@ def never(_frame: str) -> bool:
 
 
 def test_everything_nested_is_taken_off_in_order():
-    raw = (
-        b"\xef\xbb\xbf 3: \x1b[36m(AsyncVLLMInferenceEngine pid=70211, ip=10.1.0.7)\x1b[0m \x1b[1;36m(EngineCore_DP0 pid=70655)"
-        b"\x1b[0m INFO 02-11 04:05:06 [loggers.py:257] Engine 000: Avg\x1b[32m [repeated 4x across cluster]\x1b[0m\r"
-    )
+    prefix = "\ufeff 3: \x1b[36m(Engine pid=70211, ip=10.1.0.7)\x1b[0m \x1b[1;36m(EngineCore_DP0 pid=70655)\x1b[0m "
+    suffix = "\x1b[32m [repeated 4x across cluster]\x1b[0m\r"
+    raw = f"{prefix}INFO 02-11 04:05:06 [loggers.py:257] Engine 000: Avg{suffix}".encode()
 
     (found,) = unwrap(raw, never)
 
-    assert found.source == Source("AsyncVLLMInferenceEngine", 70211, "10.1.0.7", "EngineCore_DP0", 70655, "3")
+    assert found.source == Source("Engine", 70211, "10.1.0.7", "EngineCore_DP0", 70655, "3")
     assert (found.payload, found.repeat_count) == ("Engine 000: Avg", 4)
     assert found.head is not None
     assert found.head.logger == "vllm"

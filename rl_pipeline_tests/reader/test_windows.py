@@ -19,7 +19,7 @@ def test_a_line_may_begin_in_one_chunk_and_end_in_another():
 
 
 def test_a_long_line_is_cut_between_characters_and_keeps_its_number():
-    found, report = cut("a\n".encode() + "ä".encode() * 8 + b"\nb\n", max_line=5)
+    found, report = cut(b"a\n" + "ä".encode() * 8 + b"\nb\n", max_line=5)
 
     assert [(window.data.decode(), window.offset, window.line) for window in found] == [
         ("a\nää", 0, 1),
