@@ -1,4 +1,4 @@
-"""Writes docs/tables.md, docs/settings.md and docs/report_schema.md from the code: `python docs/make_docs.py`.
+"""Writes the generated pages of docs/ (see DOCUMENTS) from the code: `python docs/make_docs.py`.
 
 A test compares the files with what this would write.
 """
@@ -9,6 +9,7 @@ import html
 import re
 from pathlib import Path
 
+from rl_pipeline.analysis.findings.catalogue import catalogue_markdown
 from rl_pipeline.report.schema_document import schema_markdown
 from rl_pipeline.schema import ALL_TABLES, EVENT_KINDS, SCHEMA_VERSION, columns_of
 from rl_pipeline.settings import FILE_NAME, described
@@ -57,7 +58,12 @@ def settings() -> str:
     )
 
 
-DOCUMENTS = {"tables.md": tables, "settings.md": settings, "report_schema.md": schema_markdown}
+DOCUMENTS = {
+    "tables.md": tables,
+    "settings.md": settings,
+    "report_schema.md": schema_markdown,
+    "findings.md": catalogue_markdown,
+}
 
 if __name__ == "__main__":
     for name, make in DOCUMENTS.items():

@@ -217,23 +217,23 @@ def classify(load: dict[str, float | int | str | None], thresholds: Thresholds) 
     if pressure:
         return pressure
     fed = running_share > thresholds.value("R2", "running_share") or empty < thresholds.value("R2", "idle_queue_share")
-    load_text = f"running {running_share:.0%} of capacity, queue empty in {empty:.1%} of lines"
+    load_text = f"running {100 * running_share:.0f} % of capacity, queue empty in {100 * empty:.1f} % of lines"
     if fed:
         return WELL_USED, load_text
     wait = _number(load["wait_share"])
     if wait is None:
         return NOT_ENOUGH_EVIDENCE, f"{load_text}; the trainer's wait is not logged"
     if wait >= thresholds.value("R1", "wait_share_warn"):
-        return UNDER_FED, f"{load_text}, and the trainer waits {wait:.1%} of step time"
-    return OFF_THE_PATH, f"{load_text}, but the trainer waits only {wait:.1%} of step time"
+        return UNDER_FED, f"{load_text}, and the trainer waits {100 * wait:.1f} % of step time"
+    return OFF_THE_PATH, f"{load_text}, but the trainer waits only {100 * wait:.1f} % of step time"
 
 
 def _pressure(load: dict[str, float | int | str | None], thresholds: Thresholds) -> tuple[str, str] | None:
     full, preempted = _number(load["kv_full_share"]), _number(load["preemption_share"])
     if full is not None and full > thresholds.value("R4", "kv_full_lines"):
-        return KV_BOUND, f"KV cache full with requests waiting in {full:.1%} of lines"
+        return KV_BOUND, f"KV cache full with requests waiting in {100 * full:.1f} % of lines"
     if preempted is not None and preempted > thresholds.value("R4", "preemption_lines"):
-        return KV_BOUND, f"preemptions in {preempted:.1%} of lines"
+        return KV_BOUND, f"preemptions in {100 * preempted:.1f} % of lines"
     if is_over_subscribed(load, thresholds):
         return OVER_SUBSCRIBED, "at least as many requests wait as run, and throughput is flat in running"
     return None

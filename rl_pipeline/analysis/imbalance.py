@@ -71,7 +71,7 @@ def _obstacle(rows: pd.DataFrame, folded_share: float | None, thresholds: Thresh
     if timed.empty:
         return "no engine lines with a time"
     if folded_share is not None and folded_share > thresholds.value("R40", "folded_share"):
-        return f"{folded_share:.0%} of the engine lines were folded away, and with them whose numbers they were"
+        return f"{100 * folded_share:.0f} % of the engine lines were folded away, and with them whose numbers they were"
     if (timed.groupby("job")[["pid", "ip"]].apply(lambda part: len(part.drop_duplicates())) < 2).all():
         return "no job with two engines that can be told apart"
     return ""

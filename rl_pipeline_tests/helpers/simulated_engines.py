@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import numpy as np
 import pandas as pd
 
 from rl_pipeline_tests.helpers.simulated_plan import KV_PRESSURE, STARVATION, THRASH, Plan
 from rl_pipeline_tests.helpers.simulated_steps import StepTruth
+from rl_pipeline_tests.helpers.simulated_trials import moments
 
 LINES_PER_STEP = 6
 
@@ -20,10 +19,10 @@ def vllm_stats(plan: Plan, truths: list[StepTruth]) -> pd.DataFrame:
     plan.notes["max_num_seqs"] = capacity
     folds = rng.random() < 0.3
     parts = [_lines_of_step(plan, truth, engines, capacity, folds) for truth in truths]
-    return pd.concat(parts, ignore_index=True)
+    return pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
 
 
-def _lines_of_step(plan: Plan, truth: StepTruth, engines: int, capacity: int, folds: bool) -> pd.DataFrame:
+def _lines_of_step(plan: Plan, truth: StepTruth, engines: int, capacity: int, folds: bool) -> dict[str, np.ndarray]:
     rng, count = plan.rng, engines * LINES_PER_STEP
     running, waiting, kv = _load(plan, capacity, count)
     peak = 30.0 * capacity**0.7
@@ -33,26 +32,23 @@ def _lines_of_step(plan: Plan, truth: StepTruth, engines: int, capacity: int, fo
     span = (truth.ended_at - truth.started_at).total_seconds() * (1.0 if plan.is_async else 0.45)
     offsets = np.sort(rng.uniform(0, span, count))
     engine = np.tile(np.arange(engines), LINES_PER_STEP)
-    return pd.DataFrame(
-        {
-            "job": truth.link.job,
-            "line": 1000 + 400 * truth.place + 40 + np.arange(count),
-            "logged_at": pd.DatetimeIndex([truth.started_at + timedelta(seconds=float(s)) for s in offsets])
-            if plan.has_clocks
-            else pd.NaT,
-            "pid": 1000 + engine,
-            "ip": [f"10.0.0.{number // 2}" for number in engine],
-            "engine_index": 0,
-            "prompt_throughput": throughput * 5,
-            "generation_throughput": throughput,
-            "running": running.round().astype(int),
-            "waiting": waiting.round().astype(int),
-            "kv_cache_usage": kv,
-            "prefix_cache_hit_rate": rng.uniform(0.7, 0.95),
-            "repeat_count": rng.integers(1, 4, count) if folds else 1,
-            "scope": "engine",
-        }
-    )
+    times = moments(truth.started_at, offsets)
+    return {
+        "job": np.full(count, truth.link.job, dtype=object),
+        "line": 1000 + 400 * truth.place + 40 + np.arange(count),
+        "logged_at": times if plan.has_clocks else np.full(count, np.datetime64("NaT", "us")),
+        "pid": 1000 + engine,
+        "ip": np.array([f"10.0.0.{number // 2}" for number in engine], dtype=object),
+        "engine_index": np.zeros(count, dtype=int),
+        "prompt_throughput": throughput * 5,
+        "generation_throughput": throughput,
+        "running": running.round().astype(int),
+        "waiting": waiting.round().astype(int),
+        "kv_cache_usage": kv,
+        "prefix_cache_hit_rate": rng.uniform(0.7, 0.95, count),
+        "repeat_count": rng.integers(1, 4, count) if folds else np.ones(count, dtype=int),
+        "scope": np.full(count, "engine", dtype=object),
+    }
 
 
 def _load(plan: Plan, capacity: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

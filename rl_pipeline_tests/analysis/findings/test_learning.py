@@ -126,7 +126,7 @@ def test_when_every_sample_is_scored_the_mean_is_clean():
 
 
 def test_a_small_share_that_changes_over_the_run_fires():
-    rewards: list[float | None] = [1.0] * 900 + [None if place % 8 == 0 else 1.0 for place in range(100)]
+    rewards = [None if place >= 900 and place % 8 == 0 else 1.0 for place in range(1000)]
 
     found = finding("R19", trials=trial_rows(rewards))
 

@@ -58,7 +58,7 @@ def test_the_other_trainer_counts_dropped_groups_too():
 
 
 def test_a_save_of_ten_times_the_median_is_told():
-    saves: list[float | None] = [20.0] * 9 + [400.0]
+    saves = [20.0] * 9 + [400.0]
 
     found = finding("R22", step_metrics=blocks({STEP: [1000.0] * 10, "timing/save_checkpoints": saves}))
 
