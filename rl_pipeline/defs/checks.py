@@ -17,12 +17,13 @@ from rl_pipeline.defs.log_files import SeenLog
 from rl_pipeline.defs.members import Members
 from rl_pipeline.defs.metadata import markdown_table
 from rl_pipeline.defs.partitions import EXPERIMENTS, JOBS
-from rl_pipeline.pipeline import ExperimentResult
-from rl_pipeline.schema import JOB_TABLES
+from rl_pipeline.pipeline import ExperimentResult, JobTables
+from rl_pipeline.schema import JOB_TABLES, StepMetric
 from rl_pipeline.tables.quality import Violation
 
 BELIEVED, PLAUSIBLE = "rows_can_be_believed", "rows_are_plausible"
 READABLE, FINISHED = "log_has_content", "job_has_finished"
+RECOGNISED, TRAINED = "log_is_of_a_known_format", "log_has_metric_blocks"
 COMPLETE = "every_job_is_read"
 SEVERITIES = ("critical", "high", "medium")
 SHOWN = 8
@@ -56,7 +57,13 @@ LOG_CHECKS = [
     check(READABLE, "raw_log", "The file holds something.", JOBS, blocking=True),
     check(FINISHED, "raw_log", "Warns while the job runs: its tables are those of the part written so far.", JOBS),
 ]
-TABLE_CHECKS = [spec for row in JOB_TABLES for spec in quality_checks(row.TABLE, JOBS)]
+TABLE_CHECKS = [
+    *(spec for row in JOB_TABLES for spec in quality_checks(row.TABLE, JOBS)),
+    check(RECOGNISED, "step_metrics", "Some line of the log belongs to a known format.", JOBS, blocking=True),
+    check(
+        TRAINED, "step_metrics", "Warns when the log has no metric block: the job died early, or logs elsewhere.", JOBS
+    ),
+]
 TRIALS_OF_JOB_CHECKS = quality_checks("job_trials", JOBS)
 TRIALS_CHECKS = [
     *quality_checks("trials", EXPERIMENTS),
@@ -98,6 +105,30 @@ def table_checks(
     ]
     key = dg.AssetKey(asset)
     return [found for found in results if selected is None or dg.AssetCheckKey(key, str(found.check_name)) in selected]
+
+
+def content_checks(parsed: JobTables, *, selected: CheckNames) -> list[dg.AssetCheckResult]:
+    """Whether the log was a job's log at all, and whether it has metrics."""
+    lines, rows = parsed.recognised, parsed.tables[StepMetric.TABLE].num_rows
+    wrong_file = "check that this is a job log and no other file; `rl-pipeline discover` shows what was seen"
+    no_metrics = "switch on the console tracker (trainer.logger includes console), or wait for the first step"
+    results = [
+        dg.AssetCheckResult(
+            asset_key=StepMetric.TABLE,
+            check_name=RECOGNISED,
+            passed=lines > 0,
+            metadata={"recognised_messages": lines, **({} if lines else {"do": wrong_file})},
+        ),
+        dg.AssetCheckResult(
+            asset_key=StepMetric.TABLE,
+            check_name=TRAINED,
+            passed=rows > 0,
+            severity=dg.AssetCheckSeverity.WARN,
+            metadata={"rows": rows, **({} if rows else {"do": no_metrics})},
+        ),
+    ]
+    key = dg.AssetKey(StepMetric.TABLE)
+    return [found for found in results if dg.AssetCheckKey(key, str(found.check_name)) in selected]
 
 
 def _quality_result(asset: str, name: str, broken: Sequence[Violation]) -> dg.AssetCheckResult:

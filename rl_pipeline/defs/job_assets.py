@@ -13,7 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rl_pipeline import pipeline
-from rl_pipeline.defs.checks import LOG_CHECKS, TABLE_CHECKS, TRIALS_OF_JOB_CHECKS, log_checks, table_checks
+from rl_pipeline.defs.checks import (
+    LOG_CHECKS,
+    TABLE_CHECKS,
+    TRIALS_OF_JOB_CHECKS,
+    content_checks,
+    log_checks,
+    table_checks,
+)
 from rl_pipeline.defs.descriptions import DESCRIPTIONS
 from rl_pipeline.defs.failures import told_to_dagster
 from rl_pipeline.defs.key_numbers import NUMBERS, SERIES
@@ -23,7 +30,7 @@ from rl_pipeline.defs.metadata import numbers_metadata, sparkline, spec_metadata
 from rl_pipeline.defs.partitions import JOBS, JOBS_GROUP, LOG_FILES, TRIAL_FOLDERS
 from rl_pipeline.defs.resources import Inputs, Store
 from rl_pipeline.defs.versions import job_trials_version
-from rl_pipeline.schema import JOB_TABLES, JobRow, Trial
+from rl_pipeline.schema import JOB_TABLES, JobRow, StepMetric, Trial
 from rl_pipeline.tables.quality import violations
 
 TABLE_KINDS = {"python", "parquet"}
@@ -74,15 +81,19 @@ def job_tables(context: dg.AssetExecutionContext, store: Store) -> Iterator[dg.M
     with told_to_dagster():
         parsed = pipeline.parse_job(job_log(store.index().job(context.partition_key)))
         broken = violations(parsed.tables)
-        store.tables().write_job(context.partition_key, parsed.tables, with_verdict(parsed.provenance, broken))
+        store.tables().write_job(context.partition_key, parsed.tables, with_verdict(parsed, broken))
     for row in JOB_TABLES:
         key = dg.AssetKey(row.TABLE)
+        checks = context.selected_asset_check_keys
         if key in context.selected_asset_keys:
             yield dg.MaterializeResult(
                 asset_key=key,
                 data_version=dg.DataVersion(parsed.provenance["version"]),
                 metadata=job_table_metadata(parsed.tables[row.TABLE], row, store.path("jobs", context.partition_key)),
-                check_results=table_checks(row.TABLE, broken, selected=context.selected_asset_check_keys),
+                check_results=[
+                    *table_checks(row.TABLE, broken, selected=checks),
+                    *(content_checks(parsed, selected=checks) if row is StepMetric else ()),
+                ],
             )
 
 

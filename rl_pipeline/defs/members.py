@@ -46,9 +46,11 @@ class Members:
         return [Path(root) for root in self.experiment.trial_roots if Path(root).is_dir()]
 
 
-def with_verdict(provenance: Mapping[str, Any], broken: Sequence[Violation]) -> dict[str, Any]:
+def with_verdict(parsed: pipeline.JobTables, broken: Sequence[Violation]) -> dict[str, Any]:
     """A job's provenance with the blocking rules that its tables break; such tables enter no experiment."""
-    return {**provenance, BROKEN_RULES: sorted({violation.rule for violation in broken if violation.blocking})}
+    rules = {violation.rule for violation in broken if violation.blocking}
+    rules |= set() if parsed.recognised else {"nothing-recognised"}
+    return {**parsed.provenance, BROKEN_RULES: sorted(rules)}
 
 
 def members_of(store: Store, experiment_key: str) -> Members:

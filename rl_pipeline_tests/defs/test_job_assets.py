@@ -8,7 +8,8 @@ import dagster as dg
 import pytest
 
 from rl_pipeline.defs.job_assets import job_tables, job_trials, raw_log
-from rl_pipeline_tests.helpers.lab import NO_END, Lab
+from rl_pipeline.defs.members import members_of
+from rl_pipeline_tests.helpers.lab import NO_END, TIME_LIMIT, Lab
 
 ASSETS = [raw_log, job_tables, job_trials]
 
@@ -114,6 +115,28 @@ def test_a_file_without_a_byte_stops_at_its_blocking_check(lab: Lab):
     assert checks_of(result)["raw_log:log_has_content"] is False
     assert result.asset_materializations_for_node("raw_log")
     assert not any(event.is_step_start and event.step_key == "job_tables" for event in result.all_events)
+
+
+def test_a_file_of_an_unknown_format_stops_at_its_blocking_check_and_enters_no_experiment(lab: Lab):
+    lab.log_path("demo", 101).write_text("nothing that anybody would recognise\n")
+
+    with lab.instance() as instance:
+        result = materialized(lab, instance)
+
+    assert not result.success
+    assert checks_of(result)["step_metrics:log_is_of_a_known_format"] is False
+    assert members_of(lab.resources()["store"], "demo").missing == ("demo_101",)
+
+
+def test_a_job_that_died_before_its_first_step_only_warns(tmp_path: Path):
+    lab = Lab(tmp_path)
+    lab.write_job("demo", 101, steps=(), end=TIME_LIMIT)
+
+    with lab.instance() as instance:
+        result = materialized(lab, instance)
+
+    assert result.success
+    assert [name for name, passed in checks_of(result).items() if not passed] == ["step_metrics:log_has_metric_blocks"]
 
 
 def test_one_table_can_be_asked_for_alone(lab: Lab):

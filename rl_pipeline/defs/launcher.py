@@ -1,0 +1,82 @@
+"""Dagster's own launcher of runs on this machine, able to see that the process of a run has died.
+
+Without it a run whose process was killed together with its code server (power, out of memory, `kill -9`)
+would count as running for ever: it would block its partition, and nobody would start it again. The
+launcher looks for the process that the run itself named when it began; the monitoring daemon asks
+every `poll_interval_seconds` of `dagster.yaml`, marks the run as failed, and Dagster starts it again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from dagster import DagsterEventType, DagsterRun, DefaultRunLauncher
+from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
+from dagster._core.storage.tags import GRPC_INFO_TAG
+
+HERE = frozenset({"localhost", "127.0.0.1", "::1", None})
+CLOCK_SLACK_SECONDS = 5.0
+
+
+class WatchedRunLauncher(DefaultRunLauncher):
+    """Starts runs as processes of the local code server, and knows whether they still live."""
+
+    @property
+    def supports_check_run_worker_health(self) -> bool:
+        """Runs on this machine can be looked at."""
+        return True
+
+    def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
+        """Whether the process of a run lives; one on another machine, or unknown, counts as living."""
+        started = self._started(run.run_id) if is_local(run) else None
+        if started is None or is_alive(*started):
+            return CheckRunHealthResult(WorkerStatus.RUNNING)
+        return CheckRunHealthResult(WorkerStatus.FAILED, f"process {started[0]} of the run is gone")
+
+    def _started(self, run_id: str) -> tuple[int, float] | None:
+        """Process id of the run and the time (seconds since 1970) at which it said so."""
+        for entry in self._instance.all_logs(run_id, of_type=DagsterEventType.ENGINE_EVENT):
+            metadata = entry.dagster_event.engine_event_data.metadata if entry.dagster_event else {}
+            pid = metadata.get("pid")
+            if pid is not None and str(pid.value).isdecimal():
+                return int(str(pid.value)), entry.timestamp
+        return None
+
+
+def is_local(run: DagsterRun) -> bool:
+    """Whether the code server that started the run is on this machine."""
+    try:
+        info = json.loads(run.tags.get(GRPC_INFO_TAG, ""))
+    except ValueError:
+        return False
+    return "socket" in info or info.get("host") in HERE
+
+
+def is_alive(pid: int, named_at: float) -> bool:
+    """Whether the process that had this id at that time still runs.
+
+    Process ids are used again, so a process that began later is another one; a zombie is dead.
+    """
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    began = _began_at(pid)
+    return began is None or began <= named_at + CLOCK_SLACK_SECONDS
+
+
+def _began_at(pid: int) -> float | None:
+    """When a process began, in seconds since 1970; infinity for a zombie; None where `/proc` cannot tell."""
+    try:
+        # The name in parentheses may hold blanks; the state is the first field behind it.
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        boot = next(line for line in Path("/proc/stat").read_text(encoding="utf-8").splitlines() if line[:5] == "btime")
+        if fields[0] == "Z":
+            return float("inf")
+        return int(boot.split()[1]) + int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None

@@ -1,0 +1,92 @@
+"""Dagster's own processes, started as a user starts them and stopped with their children.
+
+Tests wait for what the instance says and never for time to pass: `until` asks again and again, with a
+deadline that only a broken program reaches.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TypeVar
+
+from rl_pipeline.defs.instance import config_folder
+
+PATIENCE_SECONDS = 240.0
+LOOK_SECONDS = 0.2
+BIN = Path(sys.executable).parent
+
+T = TypeVar("T")
+
+
+def until(what: str, ask: Callable[[], T | None], *, patience: float = PATIENCE_SECONDS) -> T:
+    """The first answer that is true; a failure that names what never came when patience ends."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        with suppress(OSError):
+            answer = ask()
+            if answer:
+                return answer
+        time.sleep(LOOK_SECONDS)
+    raise AssertionError(f"waited {patience:.0f} s in vain for: {what}")
+
+
+def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """The environment without anything of a surrounding deployment."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RL_PIPELINE_", "DAGSTER_"))}
+    return {**kept, "DAGSTER_DISABLE_TELEMETRY": "1", **extra}
+
+
+class Service:
+    """A process with its children, in a process group of its own."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path, log: IO[bytes]) -> None:
+        # A shell without job control would hand down SIGINT ignored, and Dagster then ignores SIGTERM too.
+        self.process = subprocess.Popen(
+            ["env", "--default-signal=INT,TERM", *command],
+            env=clean_environment(environment),
+            cwd=folder,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def stop(self) -> None:
+        """Ask it to stop as Ctrl-C does, and wait until it has."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=60)
+        self.kill()
+
+    def kill(self) -> None:
+        """End it and all its children at once, without a chance to clean up."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@contextmanager
+def service(command: Sequence[str], environment: Mapping[str, str], *, folder: Path, log: Path) -> Iterator[Service]:
+    """Start a program; when the block ends it is stopped, with its children."""
+    with log.open("ab") as file:
+        running = Service(command, environment, folder, file)
+        try:
+            yield running
+        finally:
+            running.stop()
+
+
+@contextmanager
+def daemon(environment: Mapping[str, str], folder: Path) -> Iterator[Service]:
+    """The Dagster daemon on the shared instance."""
+    command = [str(BIN / "dagster-daemon"), "run", "-m", "rl_pipeline.definitions"]
+    variables = {"DAGSTER_HOME": str(config_folder()), **environment}
+    with service(command, variables, folder=folder, log=folder / "daemon.log") as running:
+        yield running
