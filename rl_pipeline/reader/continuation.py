@@ -38,6 +38,18 @@ class LiteralLines:
         self._flush = False  # indentation was lost
         self._indented = False  # the opening bracket stood alone: not pprint's layout
 
+    @classmethod
+    def after(cls, text: str) -> LiteralLines | None:
+        """The rest of a dict whose line a collector cut behind `text`; None if `text` is no unclosed dict."""
+        literal = cls()
+        literal._indented = True  # what follows may stand anywhere
+        try:
+            literal._state, literal._cut = advance(literal._state, text)
+        except NotGrammatical:
+            return None
+        literal._taken = 2
+        return literal if literal._state.stack else None
+
     @property
     def opened(self) -> bool:
         """Whether the first line has been taken."""

@@ -22,10 +22,11 @@ MAX_BLOCK_LINES = 20_000
 MAX_BLOCK_CHARACTERS = 16 * 1024 * 1024
 MAX_TRACEBACK_LINES = 2_000
 PATIENCE_LINES = 200_000  # of the file, since a line was last taken
+CUT_LINE_PATIENCE = 2_000  # the rest of a cut line follows soon
 MAX_OPEN = 512
 MAX_HEAD = 80  # characters of a block head in front of a dict on the same line
 
-BLOCK, TRACEBACK = "block", "traceback"
+BLOCK, TRACEBACK, CUT_LINE = "block", "traceback", "cut line"
 Stream = tuple[object, ...]
 Key = tuple[str, Stream]
 
@@ -33,9 +34,9 @@ Key = tuple[str, Stream]
 class _Open:
     """A multi-line message that has not ended."""
 
-    def __init__(self, first: Message, head: Head | None, literal: LiteralLines | None) -> None:
-        """`literal` is None for a traceback."""
-        self.first, self.head, self.literal = first, head, literal
+    def __init__(self, first: Message, head: Head | None, literal: LiteralLines | None, *, cut: bool = False) -> None:
+        """`literal` is None for a traceback; `cut`: it is the rest of one line."""
+        self.first, self.head, self.literal, self.cut = first, head, literal, cut
         self.lines = [first.payload]
         self.last_line = first.line
         self.characters = len(first.payload)
@@ -44,6 +45,11 @@ class _Open:
     def tentative(self) -> bool:
         """A bare block head that no dict has followed yet."""
         return self.head is None and self.literal is not None and not self.literal.opened
+
+    @property
+    def deadline(self) -> int:
+        """The last line at which it may go on."""
+        return self.last_line + (CUT_LINE_PATIENCE if self.cut else PATIENCE_LINES)
 
     @property
     def full(self) -> bool:
@@ -63,7 +69,7 @@ class _Open:
             line=first.line,
             byte_offset=first.byte_offset,
             source=first.source,
-            payload="\n".join(self.lines),
+            payload=("" if self.cut else "\n").join(self.lines),
             logged_at=first.logged_at,
             zone=first.zone,
             logger=first.logger,
@@ -113,7 +119,7 @@ class Demultiplexer:
             return self._begin(message, item.head) if needle else []
         ended = self._give_up(message.line) if message.line > self._deadline else []
         stream, message = self._stream_of(message, item)
-        for key in ((BLOCK, stream), (TRACEBACK, stream)):
+        for key in ((BLOCK, stream), (TRACEBACK, stream), (CUT_LINE, stream)):
             waiting = self._open.get(key)
             if waiting is None:
                 continue
@@ -135,7 +141,7 @@ class Demultiplexer:
 
     def _give_up(self, line: int) -> list[Message]:
         """Messages that have waited too long by that line."""
-        late = [key for key, item in self._open.items() if line - item.last_line > PATIENCE_LINES]
+        late = [key for key, item in self._open.items() if line > item.deadline]
         return [message for key in late for message in self._end(key, complete=False)]
 
     def _end(self, key: Key, *, complete: bool) -> list[Message]:
@@ -145,14 +151,16 @@ class Demultiplexer:
 
     def _add(self, key: Key, item: _Open) -> list[Message]:
         """Open a message; the oldest gives way when there are too many."""
-        ended = self._end(next(iter(self._open)), complete=False) if len(self._open) >= MAX_OPEN else []
+        ended = self._end(key, complete=False) if key in self._open else []
+        if len(self._open) >= MAX_OPEN:
+            ended += self._end(next(iter(self._open)), complete=False)
         self._open[key] = item
         self._refresh()
         return ended
 
     def _refresh(self) -> None:
         """What to look for while following, for the messages now open."""
-        self._deadline = min((item.last_line for item in self._open.values()), default=1 << 62) + PATIENCE_LINES
+        self._deadline = min((item.deadline for item in self._open.values()), default=1 << 62)
         pids = {item.first.source.pid for item in self._open.values()}
         self._markers = None if None in pids else tuple(b"%d" % pid for pid in pids if pid is not None)
 
@@ -176,11 +184,15 @@ class Demultiplexer:
             key = (BLOCK, stream_of(message.source))
             if key in self._open:
                 return []  # a quoted head inside a block
-            literal, rest = LiteralLines(), message.payload[cut:].lstrip()
-            if not rest or literal.offer(rest) is Offer.TAKEN:
-                return self._add(key, _Open(message, head, literal))
+            lines, rest = LiteralLines(), message.payload[cut:].lstrip()
+            if not rest or lines.offer(rest) is Offer.TAKEN:
+                return self._add(key, _Open(message, head, lines))
         elif self._traceback_head is not None and self._traceback_head.match(message.payload):
             return self._add((TRACEBACK, stream_of(message.source)), _Open(message, head, None))
+        elif head is not None and message.payload[-1:] != "}":
+            literal = _rest_of_dict(message.payload)
+            if literal is not None:
+                return self._add((CUT_LINE, stream_of(message.source)), _Open(message, head, literal, cut=True))
         return [message]
 
     def _block_head_end(self, payload: str) -> int | None:
@@ -201,7 +213,7 @@ class Demultiplexer:
             offer = self._offer_to_block(item, item.literal, message.payload, head)
         if offer is Offer.TAKEN or offer is Offer.CLOSED:
             item.append(message)
-            self._deadline = min(other.last_line for other in self._open.values()) + PATIENCE_LINES
+            self._deadline = min(other.deadline for other in self._open.values())
             if offer is Offer.TAKEN and item.full:
                 return Offer.FULL
         return offer
@@ -213,7 +225,7 @@ class Demultiplexer:
                 return offer
             if item.tentative:
                 return Offer.CUT
-        if head is None and item.head is not None:
+        if item.cut or (head is None and item.head is not None):
             return Offer.FOREIGN  # a quoted head does not end a real block
         return Offer.CUT if self._block_head_end(payload) is not None else Offer.FOREIGN
 
@@ -225,3 +237,11 @@ class Demultiplexer:
             return Offer.CUT
         indented = not payload or payload[0] in " \t" or payload.startswith('> File "')
         return Offer.TAKEN if indented else Offer.CLOSED
+
+
+def _rest_of_dict(payload: str) -> LiteralLines | None:
+    """The rest of a line that was cut inside `name={"key": …`; None for all others."""
+    bracket = payload.find("={") + 1
+    if bracket == 0 or payload[bracket + 1 : bracket + 2] not in ("'", '"', ""):
+        return None
+    return LiteralLines.after(payload[bracket:])

@@ -1,8 +1,8 @@
 """Logger heads: what a logging library puts before a message.
 
 loguru (with and without offset), vLLM's formatter (current, V0 and with milliseconds), the usual formats of the
-standard library and its default, vLLM's JSON formatter, SGLang and slime, Ray's own two. Heads are recognised only
-where the text begins, never inside it: rollouts print transcripts that quote log lines.
+standard library and its default, vLLM's JSON formatter, SGLang, slime, transformers, Ray's own two. Heads are
+recognised only where the text begins, never inside it: rollouts print transcripts that quote log lines.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ RAY_CORE = re.compile(
 BRACKETED = re.compile(
     rf"\[({DAY})(?:[.,]\d{{1,6}})?((?: (?:DP|TP|PP|EP)\d{{1,5}})*)\] (?:(\S{{1,100}}):\d{{1,8}} - )?"
 )
+TRANSFORMERS = re.compile(rf"\[({LEVELS})\|(\S{{1,200}}):\d{{1,8}}\] ({DAY},\d{{3}}) >> ")
 DEFAULT = re.compile(rf"({LEVELS}):([\w.]{{1,200}}):(?=\S)")
 MAX_JSON = 4 * 1024 * 1024
 
@@ -107,6 +108,9 @@ def _bracketed_head(text: str, start: int) -> Head | None:
         return Head(
             "sglang" if found.group(3) is None else "slime", None, found.group(3), found.group(1), True, found.end()
         )
+    found = TRANSFORMERS.match(text, start)
+    if found is not None:
+        return Head("transformers", found.group(1), found.group(2), found.group(3), True, found.end())
     return _prefixed_vllm(text, start)
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from rl_pipeline.reader.literals import CONSTANTS, MAX_DEPTH, NOT_FINITE, TOKEN
 
+WORDS = {*CONSTANTS, *NOT_FINITE, "true", "false", "null"}  # values by themselves, of Python and JSON
 CLOSERS = {"{": "}", "d": "}", "[": "]", "(": ")", "c": ")"}
 
 
@@ -90,7 +91,7 @@ def _step(state: State, kind: str, token: str, column: int) -> State:
     after = _value(state)
     if kind != "name":
         return after
-    known = token in CONSTANTS or token in NOT_FINITE or in_call or state.expect == "value"
+    known = token in WORDS or in_call or state.expect == "value"
     return replace(after, named=True, unsure=not known)
 
 

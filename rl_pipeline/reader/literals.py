@@ -47,12 +47,13 @@ class Partial:
     complete: bool
 
 
-# One token. Strings are unrolled so that matching is linear; an unterminated one matches `cut`.
+# One token. Strings are unrolled so that matching is linear; an unterminated one matches `cut`, a number may be cut
+# behind its sign or inside its exponent.
 TOKEN = re.compile(
     r"""(?P<space>\s+)
     |(?P<string>[bBrRuU]{0,2}(?:'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"))
     |(?P<cut>[bBrRuU]{0,2}['"])
-    |(?P<number>[+-]?(?:0[xX][0-9a-fA-F]+|(?:[0-9][0-9_]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?j?))
+    |(?P<number>[+-]?(?:0[xX][0-9a-fA-F]+|(?:[0-9][0-9_]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?(?:[0-9]+|$))?j?)|[+-]$)
     |(?P<name>[+-]?[A-Za-z_][A-Za-z0-9_.]*)
     |(?P<angle><[^<>]*(?:<[^<>]*>[^<>]*)*>)
     |(?P<dots>\.\.\.)

@@ -7,6 +7,7 @@ The digest of the stored bytes is made on the way, in a thread of its own, since
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import zlib
 from collections.abc import Callable, Generator, Iterator
@@ -22,6 +23,7 @@ CHUNK_BYTES = 4 * 1024 * 1024  # also the window of one scan, whose automaton is
 # Compressed input per step. One kilobyte of zstd can stand for 32 MB, so that is the most one step gives.
 COMPRESSED_BYTES = 1024
 GZIP_MAGIC, ZSTD_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00"
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 ZSTD_SKIPPABLE = tuple(bytes([0x50 + kind]) + b"\x2a\x4d\x18" for kind in range(16))
 
 
@@ -80,9 +82,11 @@ def text_chunks(
         with Path(path).open("rb") as file:
             report.size_bytes = file.seek(0, 2)
             file.seek(0)
-            report.compression = compression_of(file.read(len(XZ_MAGIC)))
+            beginning = file.read(len(XZ_MAGIC))
             file.seek(0)
-            yield from _plain_text(_stored(file, report, digest, on_bytes, chunk_bytes), report)
+            report.compression = compression_of(beginning)
+            stored = _stored(file, report, digest, on_bytes, chunk_bytes)
+            yield from _from_utf16(stored) if beginning.startswith(UTF16_MARKS) else _plain_text(stored, report)
     finally:
         report.fingerprint = digest.close()
 
@@ -121,6 +125,14 @@ def _plain_text(stored: Iterator[bytes], report: ReadReport) -> Iterator[bytes]:
     else:
         opener = _gzip_member if report.compression == "gzip" else _zstd_frame
         yield from _decompressed(stored, report, opener)
+
+
+def _from_utf16(stored: Iterator[bytes]) -> Iterator[bytes]:
+    """UTF-8 of a text that some editor saved as UTF-16; offsets count in the UTF-8 text."""
+    decoder = codecs.getincrementaldecoder("utf-16")("replace")
+    for piece in stored:
+        yield decoder.decode(piece).encode("utf-8", "replace")
+    yield decoder.decode(b"", final=True).encode("utf-8", "replace")
 
 
 def _gzip_member() -> _Decompressor:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rl_pipeline.reader.messages import read_messages
 from rl_pipeline.reader.read_report import ReadReport
-from rl_pipeline.reader.sources import compression_of
+from rl_pipeline.reader.sources import UTF16_MARKS, compression_of
 from rl_pipeline.reader.windows import windows
 from rl_pipeline_tests.reader.reading import LOGURU, NEEDLES, RAY, read_bytes
 
@@ -30,7 +30,7 @@ anything = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.binary(max_size=8))
 @given(anything)
 @settings(max_examples=400, deadline=None)
 def test_any_bytes_are_read_without_an_exception_and_places_are_right(data):
-    assume(compression_of(data) is None)
+    assume(compression_of(data) is None and not data.startswith(UTF16_MARKS))
 
     messages, report = read_bytes(data)
 

@@ -91,3 +91,23 @@ def test_a_traceback_inside_a_block_is_a_message_of_its_own():
         ("Step 1: \n{'a': 1,\n 'b': 2}", True),
         ('Traceback (most recent call last):\n  File "a.py", line 1, in f\nKeyError: 1', True),
     ]
+
+
+MIRROR = f'{LOGURU}WANDB_MIRROR kind=train step=7 metrics={{"a/b": 1e-06, "c": [true, NaN], "d": "x y", "e": 12}}'
+
+
+@pytest.mark.parametrize("cut", range(MIRROR.index("={") + 2, len(MIRROR)))
+def test_a_mirror_line_cut_by_a_collector_is_put_together_again(cut):
+    whole = MIRROR[len(LOGURU) :]
+
+    found = payloads(f" 3: {MIRROR[:cut]}", " 4: global_step: 1", f" 3: {MIRROR[cut:]}", " 3: other")
+
+    assert found == [("global_step: 1", True), (whole, True)]
+
+
+def test_a_mirror_line_whose_rest_is_lost_comes_as_incomplete(monkeypatch):
+    monkeypatch.setattr(demultiplexer, "CUT_LINE_PATIENCE", 3)
+
+    found = payloads(f"(T pid=1) {MIRROR[:-9]}", *["x"] * 9, f"(T pid=1) {MIRROR}", f"(T pid=1) {MIRROR[:-3]}")
+
+    assert [complete for _, complete in found] == [False, True, False]

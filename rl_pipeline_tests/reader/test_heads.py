@@ -77,6 +77,12 @@ from rl_pipeline.reader.heads import find_head
             "[2026-01-09 11:20:01 DP0 TP1] text", ("sglang", None, None, "2026-01-09 11:20:01"), "text", id="SGLang"
         ),
         pytest.param(
+            "[INFO|trainer.py:2134] 2026-01-09 11:22:33,444 >> text",
+            ("transformers", "INFO", "trainer.py", "2026-01-09 11:22:33,444"),
+            "text",
+            id="transformers",
+        ),
+        pytest.param(
             "[2026-01-09 11:20:01] a.py:3 - text", ("slime", None, "a.py", "2026-01-09 11:20:01"), "text", id="slime"
         ),
     ],

@@ -96,3 +96,13 @@ def test_compressions_are_told_apart_by_content():
 def test_a_missing_file_is_an_error_of_the_caller(tmp_path):
     with pytest.raises(FileNotFoundError):
         list(text_chunks(tmp_path / "none", ReadReport()))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_a_text_saved_as_utf16_is_read_as_utf8(tmp_path, encoding):
+    text = ("\ufeff" if encoding == "utf-16-be" else "") + "Step 7: ██▏\r\n"
+
+    found, report = unpack(tmp_path, text.encode(encoding), chunk_bytes=3)
+
+    assert found.decode() == "Step 7: ██▏\r\n"
+    assert report.read_error is None
