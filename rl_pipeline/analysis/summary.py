@@ -12,7 +12,7 @@ from datetime import datetime
 
 import pandas as pd
 
-from rl_pipeline.analysis.checkpoints import CheckpointChoice, choose_checkpoint
+from rl_pipeline.analysis.checkpoints import CheckpointChoice
 from rl_pipeline.analysis.engines import EngineAnalysis
 from rl_pipeline.analysis.exception_counts import ExceptionMeans, exception_means
 from rl_pipeline.analysis.findings import Finding, Verdict, build_context, evaluate, verdict
@@ -111,7 +111,7 @@ def analyse_experiment(
     chain = find_chain(frames)
     rows = all_rows(frames, chain)
     canonical = canonical_of(rows)
-    context = build_context(frames, thresholds, now=as_of)
+    context = build_context(frames, thresholds, now=as_of, on_disk=checkpoints_on_disk)
     findings = evaluate(context)
     return ExperimentResult(
         experiment=frames.experiment,
@@ -125,7 +125,7 @@ def analyse_experiment(
         trend=training_trends(canonical),
         comparison=compare_jobs(rows),
         engines=context.engines,
-        checkpoints=choose_checkpoint(canonical, on_disk=checkpoints_on_disk),
+        checkpoints=context.checkpoints,
         thresholds=tuple(thresholds.values()),
         as_of=as_of,
     )
