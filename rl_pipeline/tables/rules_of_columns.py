@@ -39,7 +39,7 @@ WORDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("vllm_stats", "scope"): ("engine", "server"),
     ("trials", "outcome"): OUTCOMES,
     ("trials", "exception_class"): EXCEPTION_CLASSES,
-    ("trials", "job_confidence"): ("exact", "assumed_utc", "overlap", "none"),
+    ("trials", "job_confidence"): ("exact", "assumed_utc", "estimated_zone", "overlap", "none"),
     ("jobs", "end_state"): END_STATES,
 }
 
