@@ -13,15 +13,33 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from rl_pipeline.analysis.blocks import training_rows
+from rl_pipeline.analysis.checkpoints import CheckpointChoice
 from rl_pipeline.analysis.engine_bins import EngineBin, engine_bins
+from rl_pipeline.analysis.engine_courses import EngineCourses, engine_courses
 from rl_pipeline.analysis.error_counts import ErrorCount, error_counts
 from rl_pipeline.analysis.findings.finding import FIRED
 from rl_pipeline.analysis.inputs import ExperimentFrames
-from rl_pipeline.analysis.numbers import finite, mean
+from rl_pipeline.analysis.job_comparison import JobMeans
+from rl_pipeline.analysis.lineage import SAMPLES
+from rl_pipeline.analysis.numbers import finite, mean, whole
+from rl_pipeline.analysis.populations import training_trials
 from rl_pipeline.analysis.published import pass_at_k_of
-from rl_pipeline.analysis.series import REWARD, WARM_UP_STEPS, all_rows, canonical_of
+from rl_pipeline.analysis.series import REWARD, WARM_UP_STEPS, all_rows, canonical_of, first_logged
+from rl_pipeline.analysis.step_curves import Curve, curve_of, stability_curves
 from rl_pipeline.analysis.step_parts import StepPart, step_parts
 from rl_pipeline.analysis.summary import ExperimentResult
+from rl_pipeline.analysis.task_changes import TaskChanges, task_changes
+from rl_pipeline.analysis.timeline import Timeline, find_timeline
+from rl_pipeline.analysis.trial_analysis import TaskSplit, split_tasks
+from rl_pipeline.analysis.trial_course import TrialCourse, trial_course
+from rl_pipeline.analysis.trial_spread import (
+    ContextBin,
+    Spread,
+    agent_seconds,
+    output_tokens,
+    solve_rate_by_context,
+)
+from rl_pipeline.analysis.waterfall import Waterfall
 from rl_pipeline.schema import OUTCOMES
 
 # The weight of the newest step in the smoothed line: a trailing mean of about five steps.
@@ -42,6 +60,7 @@ class RewardPoint:
         smoothed: exponential mean of the reward over the canonical steps so far; None off the chain.
         is_canonical: whether the final weights descend from it.
         is_warm_up: one of the first steps after a start.
+        samples: samples behind the reward; None when not logged.
     """
 
     job: str
@@ -51,6 +70,7 @@ class RewardPoint:
     smoothed: float | None
     is_canonical: bool
     is_warm_up: bool
+    samples: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +123,19 @@ class ChartData:
         turns: trials by turns and outcome.
         chosen_step: the checkpoint to keep; None when there is no choice.
         fired: titles of the findings that fired, by rule; what the charts' titles say first.
+        pass_at_k: its curve.
+        stability: curves of what shows a broken policy.
+        timeline: the run on one axis.
+        trial_course: trials over time.
+        tokens: generated tokens of trials.
+        seconds: seconds of the agent in trials.
+        context: solve rate by context used.
+        tasks: tasks by what became of their trials.
+        task_changes: first third against the last, task by task.
+        engine_courses: engines one by one.
+        waterfall: from the first to the last second.
+        jobs: the jobs quantity by quantity.
+        checkpoints: the choice and its candidates.
     """
 
     reward: RewardSeries
@@ -112,12 +145,27 @@ class ChartData:
     turns: tuple[TurnBin, ...]
     chosen_step: int | None = None
     fired: Mapping[str, str] = field(default_factory=dict)
+    pass_at_k: Curve | None = None
+    stability: tuple[Curve, ...] = ()
+    timeline: Timeline | None = None
+    trial_course: TrialCourse | None = None
+    tokens: Spread | None = None
+    seconds: Spread | None = None
+    context: tuple[ContextBin, ...] = ()
+    tasks: TaskSplit | None = None
+    task_changes: TaskChanges | None = None
+    engine_courses: EngineCourses | None = None
+    waterfall: Waterfall | None = None
+    jobs: tuple[JobMeans, ...] = ()
+    checkpoints: CheckpointChoice | None = None
 
 
 def chart_data(frames: ExperimentFrames, result: ExperimentResult | None = None) -> ChartData:
     """Aggregate one experiment for its charts; with its results the titles can say what they mean."""
     findings = result.findings if result else ()
     rows = all_rows(frames)
+    canonical = canonical_of(rows)
+    k = _pass_k(frames)
     return ChartData(
         reward=reward_series(frames, rows),
         errors=error_counts(frames, rows),
@@ -126,12 +174,35 @@ def chart_data(frames: ExperimentFrames, result: ExperimentResult | None = None)
         turns=turn_bins(frames.trials),
         chosen_step=result.checkpoints.step if result else None,
         fired={finding.id: finding.title for finding in findings if finding.status == FIRED},
+        pass_at_k=curve_of(canonical, f"pass@{k}", (f"reward/avg_pass_at_{k}",)) if k else None,
+        stability=stability_curves(canonical),
+        timeline=_timeline(frames, rows, result) if result else None,
+        trial_course=trial_course(frames.trials),
+        tokens=output_tokens(frames.trials),
+        seconds=agent_seconds(frames.trials),
+        context=solve_rate_by_context(frames.trials),
+        tasks=split_tasks(training_trials(frames.trials)),
+        task_changes=task_changes(frames.trials),
+        engine_courses=engine_courses(frames.vllm_stats),
+        waterfall=result.time.waterfall if result else None,
+        jobs=result.comparison if result else (),
+        checkpoints=result.checkpoints if result else None,
     )
+
+
+def _pass_k(frames: ExperimentFrames) -> int | None:
+    return pass_at_k_of(training_rows(frames.step_metrics, [str(job) for job in frames.jobs["job"]]))
+
+
+def _timeline(frames: ExperimentFrames, rows: pd.DataFrame, result: ExperimentResult) -> Timeline | None:
+    endings = {end.link: end.state for end in result.lineage.endings}
+    return find_timeline(frames, rows, result.lineage.links, endings)
 
 
 def reward_series(frames: ExperimentFrames, rows: pd.DataFrame) -> RewardSeries:
     """Rewards of all rows with the smoothed line over the canonical ones."""
-    k = pass_at_k_of(training_rows(frames.step_metrics, [str(job) for job in frames.jobs["job"]]))
+    k = _pass_k(frames)
+    samples = first_logged(rows, SAMPLES)
     canonical = canonical_of(rows)
     smoothed = _smoothed(canonical)
     points = []
@@ -147,6 +218,7 @@ def reward_series(frames: ExperimentFrames, rows: pd.DataFrame) -> RewardSeries:
                 smoothed=finite(line),
                 is_canonical=is_canonical,
                 is_warm_up=bool(row["is_warm_up"]),
+                samples=whole(finite(row[samples])) if samples else None,
             )
         )
     early, late, window = _ends(canonical)

@@ -1,5 +1,6 @@
 """The report bundle of one experiment: pages, numbers, charts and tables in one folder.
 
+    report.html            the page people open: one self-contained file
     metrics_report.md      the published layout, findings before it, new sections after it
     report.json            every number of it, versioned
     charts/<name>.png      pictures, each with <name>.csv, its numbers
@@ -23,11 +24,21 @@ from rl_pipeline.report.images import chart_csv, chart_png
 from rl_pipeline.report.json_document import report_document, to_text
 from rl_pipeline.report.markdown import metrics_report
 from rl_pipeline.report.output_folder import replace_files, require_writable
+from rl_pipeline.report.page.page import report_page
 from rl_pipeline.tables.exports import write_exports
 
-__all__ = ["CHARTS", "JSON_REPORT", "MARKDOWN_REPORT", "TABLES", "Bundle", "require_writable", "write_bundle"]
+__all__ = [
+    "CHARTS",
+    "HTML_REPORT",
+    "JSON_REPORT",
+    "MARKDOWN_REPORT",
+    "TABLES",
+    "Bundle",
+    "require_writable",
+    "write_bundle",
+]
 
-MARKDOWN_REPORT, JSON_REPORT = "metrics_report.md", "report.json"
+HTML_REPORT, MARKDOWN_REPORT, JSON_REPORT = "report.html", "metrics_report.md", "report.json"
 CHARTS, TABLES = "charts", "tables"
 
 
@@ -51,9 +62,11 @@ def write_bundle(result: ExperimentResult, frames: ExperimentFrames, out: Path) 
         ConfigurationError: the folder takes no files; found before any work where possible.
     """
     require_writable(out)
-    charts = all_charts(chart_data(frames, result))
+    data = chart_data(frames, result)
+    charts = all_charts(data)
     provenance = provenance_of(frames)
     pages = {
+        HTML_REPORT: report_page(result, frames, provenance, data),
         MARKDOWN_REPORT: metrics_report(result, frames, provenance, charts),
         JSON_REPORT: to_text(report_document(result, frames, provenance)),
     }

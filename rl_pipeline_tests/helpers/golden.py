@@ -1,6 +1,6 @@
 """Golden files of the sample's report: written by `python -m rl_pipeline_tests.helpers.golden`, then read in the diff.
 
-The report is kept in three parts, cut at headings, so that each is short enough to be read in a review and a
+The report is kept in four parts, cut at headings, so that each is short enough to be read in a review and a
 difference says which part moved.
 """
 
@@ -16,7 +16,12 @@ ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "examples" / "sample"
 GOLDEN = ROOT / "rl_pipeline_tests" / "golden" / "sample_report"
 # Each part begins at its heading and ends where the next one begins.
-PARTS = {"findings.md": "## Findings", "published.md": "## Overview", "sections.md": "## How the Jobs Chain"}
+PARTS = {
+    "findings.md": "## Findings",
+    "published.md": "## Overview",
+    "sections.md": "## How the Jobs Chain",
+    "charts.md": "## Charts",
+}
 
 
 def sample_report() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ from rl_pipeline.report.palette import Theme, vega_config
 
 VEGA_LITE = "https://vega.github.io/schema/vega-lite/v5.json"  # names the grammar; nothing is fetched
 WIDTH, HEIGHT = 760, 260
+SMALL_WIDTH, SMALL_HEIGHT = 380, 170  # two of these stand beside each other on a page
+TITLE_PIXELS, SUBTITLE_PIXELS = 7.4, 5.4  # mean width of a character in both sizes
 DIGITS = 7  # of numbers in a chart: finer than a pixel, and short enough to read
 
 Cell = str | int | float | bool | None
@@ -27,6 +30,7 @@ class Chart:
         spec: Vega-Lite, complete, with its data inside.
         columns: titles of its table, with units.
         rows: its numbers.
+        is_small: drawn at half the width, to stand beside another one.
     """
 
     name: str
@@ -36,16 +40,23 @@ class Chart:
     spec: Mapping[str, Any]
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    is_small: bool = False
 
 
 def specification(title: str, subtitle: str, theme: Theme, body: Mapping[str, Any]) -> dict[str, Any]:
-    """A complete specification around the marks of one chart."""
+    """A complete specification around the marks of one chart; title and subtitle are wrapped to its width."""
+    width = body.get("width", WIDTH)
     return {
         "$schema": VEGA_LITE,
-        "title": {"text": title, "subtitle": subtitle},
+        "title": {"text": _lines(title, width / TITLE_PIXELS), "subtitle": _lines(subtitle, width / SUBTITLE_PIXELS)},
         "config": vega_config(theme),
         **body,
     }
+
+
+def _lines(text: str, characters: float) -> str | list[str]:
+    lines = textwrap.wrap(text, round(characters))
+    return lines if len(lines) > 1 else text
 
 
 def stated(fired: Mapping[str, str], rule: str, seen: str) -> str:
@@ -54,9 +65,12 @@ def stated(fired: Mapping[str, str], rule: str, seen: str) -> str:
 
 
 def records(columns: Iterable[str], rows: Iterable[Iterable[Cell]]) -> list[dict[str, Cell]]:
-    """Rows as Vega-Lite takes them; absent values stay null and are not drawn."""
+    """Rows as Vega-Lite takes them; absent values stay null and are not drawn.
+
+    `row` is the place in the chart's table: a page finds by it what to tell about a mark.
+    """
     names = tuple(columns)
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return [{**dict(zip(names, row, strict=True)), "row": place} for place, row in enumerate(rows)]
 
 
 def rounded(value: float | None) -> float | None:

@@ -34,11 +34,12 @@ def engine_chart(data: ChartData, theme: Theme) -> Chart | None:
         stated(data.fired, "R2", _title(bins)),
         f"means per engine in bins of {bins[0].minutes:g} min · colour: job",
     )
+    jobs = list(dict.fromkeys(entry.job for entry in bins))
     panels = [
-        _panel("running", "running requests", theme),
-        _panel("max_waiting", "most waiting requests", theme),
-        _panel("generation_tokens_per_s", "generated tokens/s", theme),
-        _panel("kv_cache_usage", "KV cache in use", theme, form=".0%"),
+        _panel("running", "running requests", jobs, theme),
+        _panel("max_waiting", "most waiting requests", jobs, theme),
+        _panel("generation_tokens_per_s", "generated tokens/s", jobs, theme),
+        _panel("kv_cache_usage", "KV cache in use", jobs, theme, form=".0%"),
     ]
     panels[-1]["encoding"]["x"]["title"] = "hours since the first statistics line"
     body = {
@@ -83,7 +84,7 @@ def _title(bins: tuple[EngineBin, ...]) -> str:
     return f"Between {low:.1f} and {high:.1f} requests run on an engine; {seen}"
 
 
-def _panel(name: str, title: str, theme: Theme, *, form: str = "") -> dict[str, Any]:
+def _panel(name: str, title: str, jobs: list[str], theme: Theme, *, form: str = "") -> dict[str, Any]:
     axis = {"title": title, "tickCount": 4, **({"format": form} if form else {})}
     return {
         "width": WIDTH,
@@ -97,7 +98,7 @@ def _panel(name: str, title: str, theme: Theme, *, form: str = "") -> dict[str, 
                 "field": "job",
                 "type": "nominal",
                 "sort": None,
-                "scale": {"range": list(theme.series)},
+                "scale": {"domain": jobs, "range": [theme.series[i % len(theme.series)] for i in range(len(jobs))]},
                 "legend": {"title": None, "orient": "bottom"},
             },
         },

@@ -1,10 +1,10 @@
-"""Reward over the chain: raw points, the smoothed line, where each job begins, steps thrown away."""
+"""Reward over the chain: raw points, the smoothed line with its band, where each job begins, steps thrown away."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from rl_pipeline.analysis.chart_data import ChartData, RewardSeries
+from rl_pipeline.analysis.chart_data import ChartData, RewardPoint, RewardSeries
 from rl_pipeline.report.charts.chart import (
     HEIGHT,
     WIDTH,
@@ -16,10 +16,29 @@ from rl_pipeline.report.charts.chart import (
     specification,
     stated,
 )
+from rl_pipeline.report.charts.steps_axis import (
+    TWO_SIDED_95,
+    band_layer,
+    line_layer,
+    step_axis,
+    warm_up_layer,
+    warm_up_stretches,
+)
 from rl_pipeline.report.formatting import fixed, plural
 from rl_pipeline.report.palette import Theme
 
-COLUMNS = ("job", "global_step", "reward", "smoothed_reward", "pass_at_k", "is_canonical", "is_warm_up")
+COLUMNS = (
+    "job",
+    "global_step",
+    "reward",
+    "smoothed_reward",
+    "smoothed_low",
+    "smoothed_high",
+    "pass_at_k",
+    "samples",
+    "is_canonical",
+    "is_warm_up",
+)
 
 
 def reward_chart(data: ChartData, theme: Theme) -> Chart | None:
@@ -28,40 +47,23 @@ def reward_chart(data: ChartData, theme: Theme) -> Chart | None:
     scored = [point for point in series.points if point.reward is not None]
     if not scored:
         return None
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (p.job, p.step, rounded(p.reward), rounded(p.smoothed), rounded(p.pass_at_k), p.is_canonical, p.is_warm_up)
-        for p in series.points
-    )
+    half = _half_band(data)
+    rows = tuple(_row(point, half) for point in series.points)
     title, subtitle = stated(data.fired, "R26", _title(series)), _subtitle(data)
-    x = {
-        "field": "global_step",
-        "type": "quantitative",
-        "title": "global step",
-        "axis": {"tickMinStep": 1},
-        **_domain(series),
-    }
+    x = step_axis([point.step for point in series.points])
     y: dict[str, Any] = {"type": "quantitative", "title": "mean reward", "scale": {"zero": False, "padding": 12}}
-    points = {
-        "transform": [{"filter": "isValid(datum.reward)"}],
-        "mark": {"type": "point", "size": 26, "strokeWidth": 1.2, "tooltip": True},
-        "encoding": {
-            "x": x,
-            "y": {**y, "field": "reward"},
-            "color": {"value": theme.accent},
-            "opacity": {"condition": {"test": "datum.is_warm_up", "value": 0.3}, "value": 0.6},
-            "shape": {"condition": {"test": "datum.is_canonical", "value": "circle"}, "value": "cross"},
-        },
-    }
-    line = {
-        "transform": [{"filter": "isValid(datum.smoothed_reward)"}],
-        "mark": {"type": "line", "strokeWidth": 2.2, "color": theme.accent},
-        "encoding": {"x": x, "y": {**y, "field": "smoothed_reward"}, "order": {"field": "global_step"}},
-    }
     body = {
         "width": WIDTH,
         "height": HEIGHT,
         "data": {"values": records(COLUMNS, rows)},
-        "layer": [points, line, *_ring(data, x, y, theme), *restarts_layer(series.starts, theme, at=0.5)],
+        "layer": [
+            *warm_up_layer(warm_up_stretches(series.points), theme),
+            band_layer("smoothed_low", "smoothed_high", x, y, theme),
+            _points(x, y, theme),
+            line_layer("smoothed_reward", x, y, theme),
+            *_ring(data, x, y, theme),
+            *restarts_layer(series.starts, theme, at=0.5),
+        ],
     }
     return Chart(
         name="reward",
@@ -74,6 +76,42 @@ def reward_chart(data: ChartData, theme: Theme) -> Chart | None:
     )
 
 
+def _half_band(data: ChartData) -> float | None:
+    """Half the width of the band: two-sided 95 % of one moving average."""
+    error = data.checkpoints.standard_error if data.checkpoints else None
+    return None if error is None else error * TWO_SIDED_95
+
+
+def _row(p: RewardPoint, half: float | None) -> tuple[Cell, ...]:
+    low, high = (None, None) if p.smoothed is None or half is None else (p.smoothed - half, p.smoothed + half)
+    return (
+        p.job,
+        p.step,
+        rounded(p.reward),
+        rounded(p.smoothed),
+        rounded(low),
+        rounded(high),
+        rounded(p.pass_at_k),
+        p.samples,
+        p.is_canonical,
+        p.is_warm_up,
+    )
+
+
+def _points(x: dict[str, Any], y: dict[str, Any], theme: Theme) -> dict[str, Any]:
+    return {
+        "transform": [{"filter": "isValid(datum.reward)"}],
+        "mark": {"type": "point", "size": 26, "strokeWidth": 1.2, "tooltip": True},
+        "encoding": {
+            "x": x,
+            "y": {**y, "field": "reward"},
+            "color": {"value": theme.accent},
+            "opacity": {"condition": {"test": "datum.is_warm_up", "value": 0.4}, "value": 0.6},
+            "shape": {"condition": {"test": "datum.is_canonical", "value": "circle"}, "value": "cross"},
+        },
+    }
+
+
 def _title(series: RewardSeries) -> str:
     if not series.window:
         return f"Mean reward of {plural(len(series.points), 'step')}"
@@ -84,18 +122,16 @@ def _title(series: RewardSeries) -> str:
 def _subtitle(data: ChartData) -> str:
     series = data.reward
     crosses = ", crosses: thrown away" if any(not point.is_canonical for point in series.points) else ""
-    parts = [f"points: steps (faint: just after a start{crosses})", "line: exponential mean, newest step weighs 1/3"]
+    parts = [f"points: steps{crosses}", "line: exponential mean, newest step weighs 1/3"]
+    if _half_band(data) is not None:
+        parts.append("band: 95 % of that mean")
+    if any(point.is_warm_up for point in series.points):
+        parts.append("shaded: just after a start")
     if len(series.starts) > 1:
         parts.append("dashed: a job begins")
     if _is_drawn(data):
         parts.append("ring: checkpoint to keep")
     return " · ".join(parts)
-
-
-def _domain(series: RewardSeries) -> dict[str, Any]:
-    """The step axis without empty ends."""
-    steps = [point.step for point in series.points]
-    return {"scale": {"domain": [min(steps) - 1, max(steps) + 1], "nice": False, "zero": False}}
 
 
 def _is_drawn(data: ChartData) -> bool:
@@ -104,14 +140,34 @@ def _is_drawn(data: ChartData) -> bool:
 
 
 def _ring(data: ChartData, x: dict[str, Any], y: dict[str, Any], theme: Theme) -> list[dict[str, Any]]:
-    """A ring around the checkpoint to keep, where it has a value."""
+    """A ring around the checkpoint to keep, named, where it has a value."""
     if not _is_drawn(data):
         return []
     chosen = f"datum.global_step === {data.chosen_step} && isValid(datum.smoothed_reward)"
+    here = {"x": x, "y": {**y, "field": "smoothed_reward"}}
     return [
         {
             "transform": [{"filter": chosen}],
             "mark": {"type": "point", "size": 160, "strokeWidth": 2, "filled": False, "color": theme.ink},
-            "encoding": {"x": x, "y": {**y, "field": "smoothed_reward"}},
-        }
+            "encoding": here,
+        },
+        {
+            "transform": [{"filter": chosen}],
+            "mark": {
+                "type": "text",
+                "dy": 26,
+                "fontSize": 11,
+                "fontWeight": 600,
+                "color": theme.ink,
+                "stroke": theme.paper,
+                "strokeWidth": 4,
+                "strokeJoin": "round",
+            },
+            "encoding": {**here, "text": {"value": f"keep {data.chosen_step}"}},
+        },
+        {
+            "transform": [{"filter": chosen}],
+            "mark": {"type": "text", "dy": 26, "fontSize": 11, "fontWeight": 600, "color": theme.ink},
+            "encoding": {**here, "text": {"value": f"keep {data.chosen_step}"}},
+        },
     ]

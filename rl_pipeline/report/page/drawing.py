@@ -1,0 +1,225 @@
+"""A chart as inline SVG of a page: small, inert, in the page's own colours, at any width.
+
+vl-convert evaluates the chart's one specification; the SVG is then rebuilt from an allowed set of elements
+and attributes, so that nothing else can reach the page, and written as short as it can be. Colours are CSS
+variables (`palette.PAGE`): the same picture serves light, dark and print. Title and legend are left to
+HTML, which wraps. Every mark keeps the number of its row in the chart's table (`data-r`), from which the
+page tells what it is.
+
+Why not the Vega runtime in the page: its bundle alone weighs 0.9 MB, needs `unsafe-eval`, and draws nothing
+with scripts off or in a mail's preview.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+import vl_convert
+
+from rl_pipeline.report.charts.chart import WIDTH, Chart
+from rl_pipeline.report.images import GRAMMAR
+
+NARROW_WIDTH = 300
+SVG = "{http://www.w3.org/2000/svg}"
+ELEMENTS = {"svg", "g", "path", "line", "rect", "text", "tspan", "circle", "clipPath", "defs"}
+ATTRIBUTES = (
+    "viewBox", "transform", "d", "x", "y", "x1", "y1", "x2", "y2", "r", "cx", "cy", "width", "height", "dx", "dy",
+    "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin",
+    "opacity", "text-anchor", "font-size", "font-weight", "clip-path", "id", "data-r",
+)  # fmt: skip
+# Passed on from a group to what it holds, so that equal ones can stand on the group.
+INHERITED = (
+    "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin",
+    "text-anchor", "font-size", "font-weight",
+)  # fmt: skip
+DEFAULTS = {"opacity": "1", "fill-opacity": "1", "stroke-opacity": "1", "font-weight": "normal"}
+HOVERED_MARKS = {"point", "bar", "circle", "rect", "square", "tick"}
+ROW_OF_MARK = re.compile(r"^\d{1,7}$")
+CIRCLE = re.compile(r"^M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0$")
+PLACE = re.compile(r"^translate\((-?[\d.]+),(-?[\d.]+)\)$")
+NUMBER = re.compile(r"-?\d+\.\d+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegendEntry:
+    """A colour or a sign and what it means."""
+
+    colour: str
+    sign: str
+    text: str
+
+
+def drawing(chart: Chart, width: int | None = None) -> str:
+    """The chart without title and legend as SVG text.
+
+    Args:
+        chart: made with `palette.PAGE`.
+        width: of its plot in CSS pixels; None leaves it as it is.
+    """
+    spec = _bare(dict(chart.spec))
+    if width is not None:
+        spec = _resized(spec, width / WIDTH)
+    return _rebuilt(str(vl_convert.vegalite_to_svg(spec, vl_version=GRAMMAR)), f"{chart.name}-{width or 'w'}")
+
+
+def legend(chart: Chart) -> tuple[LegendEntry, ...]:
+    """What the chart's colours and signs mean, in its own order."""
+    signs = {"triangle-up": "▲", "diamond": "◆", "circle": "●"}
+    entries: dict[str, LegendEntry] = {}
+    for channel, encoding in _encodings(chart.spec):
+        scale = encoding.get("scale", {})
+        if encoding.get("legend") is None or "domain" not in scale or "range" not in scale:
+            continue
+        for text, mark in zip(scale["domain"], scale["range"], strict=False):
+            is_colour = channel == "color"
+            entry = LegendEntry(colour=mark if is_colour else "", sign="" if is_colour else signs[mark], text=str(text))
+            entries.setdefault(str(text), entry)
+    return tuple(entries.values())
+
+
+def _encodings(node: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:  # noqa: ANN401 - a specification
+    if isinstance(node, Mapping):
+        for name, value in node.items():
+            if name == "encoding":
+                yield from ((channel, value[channel]) for channel in ("color", "shape") if channel in value)
+            elif name != "data":
+                yield from _encodings(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _encodings(value)
+
+
+def _bare(spec: dict[str, Any]) -> dict[str, Any]:
+    """Without title, legend and paper; marks named by their row."""
+    made: dict[str, Any] = _map(spec, _bare_unit)
+    made.pop("title", None)
+    made["config"] = {**made["config"], "background": None, "padding": 4}
+    return made
+
+
+def _bare_unit(node: dict[str, Any]) -> dict[str, Any]:
+    mark = node.get("mark")
+    kind = mark.get("type") if isinstance(mark, Mapping) else mark
+    pointed = isinstance(mark, Mapping) and bool(mark.get("point"))
+    own = _first_record(node)
+    if "encoding" not in node:
+        return node
+    encoding = {channel: _without_legend(value) for channel, value in node["encoding"].items()}
+    if (kind in HOVERED_MARKS or pointed) and (own is None or "row" in own):
+        encoding["description"] = {"field": "row", "type": "nominal"}
+    return {**node, "encoding": encoding}
+
+
+def _without_legend(channel: Any) -> Any:  # noqa: ANN401 - a specification
+    return {**channel, "legend": None} if isinstance(channel, Mapping) and "legend" in channel else channel
+
+
+def _first_record(node: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    values = node.get("data", {}).get("values") or []
+    return values[0] if values else None
+
+
+def _map(node: Any, change: Any) -> Any:  # noqa: ANN401 - a specification
+    """The specification with `change` made to every dictionary outside its data, inner ones first."""
+    if isinstance(node, Mapping):
+        return change({name: value if name == "data" else _map(value, change) for name, value in node.items()})
+    return [_map(value, change) for value in node] if isinstance(node, list) else node
+
+
+def _resized(spec: dict[str, Any], factor: float) -> dict[str, Any]:
+    """Plots, and bars with a width of their own, `factor` times as wide."""
+
+    def change(node: dict[str, Any]) -> dict[str, Any]:
+        width = node.get("width")
+        if isinstance(width, int | float) and ("type" in node or "encoding" in node or "layer" in node):
+            return {**node, "width": max(1.0, round(width * factor, 2))}
+        return node
+
+    made: dict[str, Any] = _map(spec, change)
+    return made
+
+
+def _rebuilt(text: str, name: str) -> str:
+    root = ElementTree.fromstring(text)
+    width, height = root.get("width", "1"), root.get("height", "1")
+    made = _element(root, name)
+    assert made is not None
+    made.attrib = {"viewBox": f"0 0 {width} {height}"}
+    _hoist(made)
+    return ElementTree.tostring(made, encoding="unicode", short_empty_elements=True)
+
+
+def _element(node: ElementTree.Element, name: str) -> ElementTree.Element | None:
+    """The element with what it may keep; None when nothing of it shows."""
+    tag = node.tag.removeprefix(SVG)
+    if tag not in ELEMENTS or node.get("display") == "none" or _is_background(node):
+        return None
+    made = ElementTree.Element(tag, _attributes(node, name))
+    made.text = node.text if tag in {"text", "tspan"} else None
+    made.extend([child for child in (_element(child, name) for child in node) if child is not None])
+    if tag == "g":
+        return _group(made)
+    return _circle(made) if tag == "path" else made
+
+
+def _is_background(node: ElementTree.Element) -> bool:
+    """Invisible shapes that Vega draws behind groups to catch the pointer."""
+    return node.get("class") in {"background", "foreground"} and not (node.get("stroke") or node.get("fill"))
+
+
+def _attributes(node: ElementTree.Element, name: str) -> dict[str, str]:
+    kept = {key: node.get(key, "") for key in ATTRIBUTES if node.get(key) is not None}
+    label = node.get("aria-label", "")
+    if ROW_OF_MARK.match(label) and "line mark" not in node.get("aria-roledescription", ""):
+        kept["data-r"] = label
+    kept = {key: value for key, value in kept.items() if DEFAULTS.get(key) != value}
+    if kept.get("transform") == "translate(0,0)":
+        del kept["transform"]
+    kept = {key: NUMBER.sub(_short, value) if key != "data-r" else value for key, value in kept.items()}
+    if "id" in kept:
+        kept["id"] = f"{name}-{kept['id']}"
+    if "clip-path" in kept:
+        kept["clip-path"] = kept["clip-path"].replace("url(#", f"url(#{name}-")
+    if "font-size" in kept:
+        kept["font-size"] = kept["font-size"].removesuffix("px")
+    return kept
+
+
+def _short(found: re.Match[str]) -> str:
+    """A number with at most two decimals where that is finer than a pixel."""
+    value = float(found.group())
+    return f"{value:.3f}".rstrip("0").rstrip(".") if abs(value) < 1 else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _group(made: ElementTree.Element) -> ElementTree.Element | None:
+    """A group that says nothing gives way to its only child."""
+    if len(made) == 0:
+        return None
+    return made[0] if len(made) == 1 and not made.attrib else made
+
+
+def _circle(made: ElementTree.Element) -> ElementTree.Element:
+    shape, place = CIRCLE.match(made.get("d", "")), PLACE.match(made.get("transform", ""))
+    if not shape or not place:
+        return made
+    kept = {key: value for key, value in made.attrib.items() if key not in {"d", "transform"}}
+    radius = f"{float(shape.group(1)):.2f}".rstrip("0").rstrip(".")
+    return ElementTree.Element("circle", {"cx": place.group(1), "cy": place.group(2), "r": radius, **kept})
+
+
+def _hoist(node: ElementTree.Element) -> None:
+    """Move attributes that all children share to the group, innermost groups first."""
+    for child in node:
+        _hoist(child)
+    if node.tag != "g" or len(node) < 2:
+        return
+    for key in INHERITED:
+        values = {child.get(key) for child in node}
+        if len(values) == 1 and None not in values and key not in node.attrib:
+            node.set(key, str(values.pop()))
+            for child in node:
+                del child.attrib[key]

@@ -1,0 +1,81 @@
+"""`report.html`: one self-contained file per experiment, from the same results as `report.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rl_pipeline.analysis.chart_data import ChartData
+from rl_pipeline.analysis.first_numbers import first_numbers
+from rl_pipeline.analysis.inputs import ExperimentFrames
+from rl_pipeline.analysis.metric_overview import metric_overview
+from rl_pipeline.analysis.provenance import Provenance
+from rl_pipeline.analysis.series import canonical_steps
+from rl_pipeline.analysis.summary import ExperimentResult
+from rl_pipeline.metric_catalog import recognised_form
+from rl_pipeline.report.charts import all_charts
+from rl_pipeline.report.page.findings import FindingGroups, finding_groups
+from rl_pipeline.report.page.first_screen import TileView, VerdictView, facts, tiles, verdict_view
+from rl_pipeline.report.page.metrics import NUMBER_TITLES, MetricRow, metric_rows
+from rl_pipeline.report.page.provenance import ProvenanceView, provenance_view
+from rl_pipeline.report.page.render import render_page
+from rl_pipeline.report.page.sections import PageSection, page_sections
+from rl_pipeline.report.palette import PAGE
+
+SCRIPTS = ("theme.js", "tables.js", "pictures.js", "page.js")
+STYLES = ("base.css", "report.css")
+# Sections after those with pictures.
+LAST_SECTIONS = (("metrics", "All metrics"), ("provenance", "Provenance"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageView:
+    """Everything the template prints."""
+
+    experiment: str
+    facts: tuple[str, ...]
+    verdict: VerdictView
+    tiles: tuple[TileView, ...]
+    findings: FindingGroups
+    sections: tuple[PageSection, ...]
+    metrics: tuple[MetricRow, ...]
+    metric_numbers: tuple[str, ...]
+    provenance: ProvenanceView
+    navigation: tuple[tuple[str, str], ...]
+
+
+def report_page(result: ExperimentResult, frames: ExperimentFrames, provenance: Provenance, data: ChartData) -> str:
+    """The page as text; the same inputs give the same bytes."""
+    return render_page("report.html", STYLES, SCRIPTS, page=page_view(result, frames, provenance, data))
+
+
+def page_view(result: ExperimentResult, frames: ExperimentFrames, provenance: Provenance, data: ChartData) -> PageView:
+    """The view of the whole page."""
+    canonical = canonical_steps(frames)
+    charts = {chart.name: chart for chart in all_charts(data, PAGE)}
+    overview = metric_overview(canonical)
+    metrics = [entry.metric for entry in overview]
+    sections = page_sections(result, data, charts)
+    anchors = [anchor for anchor, _ in navigation(sections)]
+    return PageView(
+        experiment=frames.experiment,
+        facts=facts(result, provenance.trials, _form(metrics)),
+        verdict=verdict_view(result.verdict, result.findings),
+        tiles=tiles(first_numbers(result, canonical, data.tasks)),
+        findings=finding_groups(result.findings, set(metrics), anchors),
+        sections=sections,
+        metrics=metric_rows(overview),
+        metric_numbers=NUMBER_TITLES,
+        provenance=provenance_view(provenance, frames),
+        navigation=navigation(sections),
+    )
+
+
+def navigation(sections: Sequence[PageSection]) -> tuple[tuple[str, str], ...]:
+    """(anchor, name) of every section."""
+    return (("findings", "Findings"), *((section.id, section.label) for section in sections), *LAST_SECTIONS)
+
+
+def _form(metrics: list[str]) -> str | None:
+    form = recognised_form(metrics)
+    return f"{form} trainer" if form else None

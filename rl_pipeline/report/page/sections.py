@@ -1,0 +1,208 @@
+"""The sections of the page: which pictures and which tables belong together, in which order.
+
+Tables are the views of the Markdown report, so both say the same words about the same numbers. A section
+with nothing to show is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rl_pipeline.analysis.chart_data import ChartData
+from rl_pipeline.analysis.engines import EngineAnalysis
+from rl_pipeline.analysis.summary import ExperimentResult
+from rl_pipeline.report.charts.chart import Chart
+from rl_pipeline.report.formatting import count, fixed, percent, plural
+from rl_pipeline.report.page.figures import FigureView, figures
+from rl_pipeline.report.page.time_tree import TreeRow, time_tree
+from rl_pipeline.report.views.checkpoints import checkpoint_section
+from rl_pipeline.report.views.comparison import comparison_section
+from rl_pipeline.report.views.engine_analysis import engine_section
+from rl_pipeline.report.views.lineage import lineage_section
+from rl_pipeline.report.views.populations import populations_section
+from rl_pipeline.report.views.section import Block, SectionView
+from rl_pipeline.report.views.table import table
+from rl_pipeline.report.views.time import time_section
+from rl_pipeline.report.views.trend import trend_section
+from rl_pipeline.report.views.trials import trials_view
+
+NAMES_SHOWN = 60
+TRIAL_PICTURES = (
+    "outcomes_over_time",
+    "failures_over_time",
+    "errors_by_step",
+    "tasks",
+    "solve_rate_by_context",
+    "tokens",
+    "durations",
+    "turns",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSection:
+    """One section.
+
+    Attributes:
+        id: its anchor.
+        label: its short name.
+        heading: what is seen.
+        figures: pictures.
+        blocks: tables and sentences behind them, folded.
+        tree: rows of the time tree; empty in other sections.
+        missing: quantities that were not logged, in words.
+    """
+
+    id: str
+    label: str
+    heading: str
+    figures: tuple[FigureView, ...]
+    blocks: tuple[Block, ...] = ()
+    tree: tuple[TreeRow, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+def page_sections(result: ExperimentResult, data: ChartData, charts: Mapping[str, Chart]) -> tuple[PageSection, ...]:
+    """All sections that have something to show."""
+    pass_at = data.pass_at_k.name.replace("@", "_at_") if data.pass_at_k else ""
+    made = (
+        _section("timeline", "Timeline", charts, ["timeline"], [lineage_section(result.lineage, result.replays)]),
+        _section(
+            "reward",
+            "Reward",
+            charts,
+            ["reward", pass_at],
+            [populations_section(result.populations), trend_section(result.trend)],
+        ),
+        _section(
+            "time",
+            "Time",
+            charts,
+            ["step_time", "waterfall"],
+            [time_section(result.time)],
+            tree=time_tree(result.time.steps),
+        ),
+        _section(
+            "engines",
+            "Engines",
+            charts,
+            ["engine_load", "engine_map"],
+            [engine_section(result.engines)],
+            more=[_engine_block(result.engines)],
+        ),
+        _section(
+            "trials",
+            "Trials",
+            charts,
+            TRIAL_PICTURES,
+            [],
+            more=[*_trial_blocks(result), *_task_blocks(data)],
+        ),
+        _section(
+            "stability",
+            "Stability",
+            charts,
+            [curve.name.lower().replace(" ", "_") for curve in data.stability],
+            [],
+            missing=tuple(curve.name for curve in data.stability if curve.metric is None),
+        ),
+        _section("jobs", "Jobs compared", charts, ["jobs_*"], [comparison_section(result.comparison)]),
+        _section("checkpoints", "Checkpoints", charts, ["checkpoints"], [checkpoint_section(result.checkpoints)]),
+    )
+    return tuple(section for section in made if section is not None)
+
+
+def _section(
+    anchor: str,
+    label: str,
+    charts: Mapping[str, Chart],
+    names: Sequence[str],
+    views: Sequence[SectionView | None],
+    *,
+    more: Sequence[Block | None] = (),
+    tree: tuple[TreeRow, ...] = (),
+    missing: tuple[str, ...] = (),
+) -> PageSection | None:
+    shown = figures(charts, names)
+    blocks = [_titled(block, view.title) for view in views if view for block in view.blocks]
+    blocks += [block for block in more if block is not None]
+    if not shown and not blocks:
+        return None
+    return PageSection(
+        id=anchor,
+        label=label,
+        heading=shown[0].title if shown else label,
+        figures=shown,
+        blocks=tuple(blocks),
+        tree=tree,
+        missing=missing,
+    )
+
+
+def _titled(block: Block, title: str) -> Block:
+    return block if block.heading else Block(heading=title, table=block.table, notes=block.notes)
+
+
+def _engine_block(engines: EngineAnalysis) -> Block | None:
+    if not engines.engines:
+        return None
+    rows = (
+        (
+            engine.label,
+            engine.job,
+            count(engine.lines),
+            fixed(engine.running_mean, 2),
+            fixed(engine.waiting_mean, 2),
+            percent(engine.kv_cache_mean),
+            fixed(engine.throughput_mean, 1),
+            fixed(engine.throughput_peak, 1),
+        )
+        for engine in engines.engines
+    )
+    titles = "Engine | Job | Lines | Running | Waiting | KV Cache | Tokens/s | Peak Tokens/s"
+    return Block(heading="Each engine, means over its lines", table=table(titles, rows, words=2))
+
+
+def _trial_blocks(result: ExperimentResult) -> list[Block]:
+    view = trials_view(result.published.trials)
+    if view is None:
+        return []
+    note = (
+        f"{view.solved} solved and {view.unscored} unscored of {view.all_trials} trials: {view.solved_of_all} of all "
+        f"are solved, at most {view.at_most} if every unscored one had been."
+    )
+    return [
+        Block(heading="Exceptions", table=view.exceptions, notes=(note,)),
+        Block(heading="Turns by exception", table=view.turns_by_exception),
+        Block(heading="Turns by outcome", table=view.turns_by_outcome),
+    ]
+
+
+def _task_blocks(data: ChartData) -> list[Block]:
+    """Tasks that changed, by name."""
+    changes = data.task_changes
+    if changes is None or not changes.changes:
+        return []
+    rates = sorted(changes.changes, key=lambda change: (-abs(change.gain), change.task))[:NAMES_SHOWN]
+    rows = (
+        (
+            change.task,
+            percent(change.first_rate, 0),
+            percent(change.last_rate, 0),
+            f"{change.gain * 100:+.0f}",
+            f"{change.first_attempts} / {change.last_attempts}",
+            _became(change.first_rate, change.last_rate),
+        )
+        for change in rates
+    )
+    more = len(changes.changes) - len(rates)
+    notes = [f"The {len(rates)} largest changes; {plural(more, 'further task')} in the Parquet tables."] if more else []
+    titles = "Task | First Third | Last Third | Change (Points) | Scored Trials | Became"
+    return [Block(heading="Tasks that changed", table=table(titles, rows), notes=tuple(notes))]
+
+
+def _became(first: float, last: float) -> str:
+    if first == 0 < last:
+        return "newly solved"
+    return "no longer solved" if last == 0 < first else ""

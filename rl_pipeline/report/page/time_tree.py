@@ -1,0 +1,83 @@
+"""The closed tree of step time as rows with bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rl_pipeline.analysis.time_accounting import Span, StepTime
+from rl_pipeline.report.formatting import ABSENT, count, duration, fixed, percent, typographic
+
+UNATTRIBUTED = "no timer explains it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeRow:
+    """One span: depth in the tree, its share of the whole as text and for the bar (percent)."""
+
+    depth: int
+    name: str
+    seconds: str
+    share: str
+    bar: float
+    steps: str
+    mean: str
+    longest: str
+
+
+def time_tree(steps: StepTime) -> tuple[TreeRow, ...]:
+    """The step, its parts and what they leave; spans beside the step below it. Empty when nothing is timed."""
+    whole = steps.step_seconds
+    if not whole:
+        return ()
+    rows = [
+        TreeRow(
+            depth=0,
+            name="step",
+            seconds=duration(whole),
+            share=percent(1.0),
+            bar=100.0,
+            steps=count(steps.rows),
+            mean=f"{fixed(whole / steps.rows, 1)} s",
+            longest=ABSENT,
+        )
+    ]
+    rows += [row for part in steps.parts for row in _rows(part, 1, whole)]
+    rows.append(_rest(1, steps.unattributed_seconds, whole))
+    rows += [row for part in steps.beside for row in _rows(part, 0, whole)]
+    return tuple(rows)
+
+
+def _rows(span: Span, depth: int, whole: float) -> Iterator[TreeRow]:
+    yield TreeRow(
+        depth=depth,
+        name=span.name,
+        seconds=duration(span.seconds),
+        share=percent(span.seconds / whole),
+        bar=_bar(span.seconds, whole),
+        steps=count(span.rows),
+        mean=f"{fixed(span.mean_seconds, 1)} s",
+        longest=f"{fixed(span.max_seconds, 1)} s (step {span.max_step})",
+    )
+    for child in span.children:
+        yield from _rows(child, depth + 1, whole)
+    if span.children:
+        yield _rest(depth + 1, span.unattributed_seconds, whole)
+
+
+def _rest(depth: int, seconds: float | None, whole: float) -> TreeRow:
+    share = ABSENT if seconds is None else typographic(percent(seconds / whole, 2))
+    return TreeRow(
+        depth=depth,
+        name=UNATTRIBUTED,
+        seconds=typographic(duration(seconds)),
+        share=share,
+        bar=_bar(seconds or 0.0, whole),
+        steps="",
+        mean="",
+        longest="",
+    )
+
+
+def _bar(seconds: float, whole: float) -> float:
+    return round(min(100.0, max(0.0, seconds / whole * 100)), 2)
