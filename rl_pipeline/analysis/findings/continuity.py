@@ -28,6 +28,7 @@ STEPS_POPULATION = "canonical steps"
 LINKS_POPULATION = "links of the chain"
 UNKNOWN_STATES = ("unknown", "running")
 PLANNED = "planned_steps"
+BIAS_LEVEL = 0.05
 # Spans that may lie between the end of a step's timer and the next block.
 BESIDE = (
     "timing/save_checkpoints",
@@ -43,12 +44,10 @@ BESIDE = (
     "growth-within-links",
     severity=MEDIUM,
     title="Step or wait time grows within a link",
-    threshold="links of ≥ {link_steps}, warm-up left out, pooled: Mann–Kendall p < {p_value}, and slope × "
-    "length ÷ median of "
-    "the link ≥ {growth}",
-    action="Look for leaks: sandboxes and sessions that stay, memory of the driver, growing trials. Measure "
-    "them at the "
-    "start and the end of the next link.",
+    threshold="links of ≥ {link_steps}, warm-up left out, pooled: Mann–Kendall p < {p_value}, and slope × length ÷ "
+    "median of the link ≥ {growth}",
+    action="Look for leaks: sandboxes and sessions that stay, memory of the driver, growing trials. Measure them at "
+    "the start and the end of the next link.",
     overturned_by="Trials that grow for a good reason (longer responses that earn reward) at the same rate.",
 )
 def growth_in_links(context: RunContext) -> Answer:
@@ -87,8 +86,8 @@ def _growth_text(growth: Growth) -> str:
     slope = growth.slope
     interval = f"[{number(slope.lower, 1)}, {number(slope.upper, 1)}]"
     return (
-        f"{growth.metric} {signed(slope.value, 1)} s per step {interval}, τ = {number(growth.tau, 3)}, "
-        f"p = {significant(growth.p_value)}, {percent(growth.growth, 0)} of the median over a link"
+        f"{growth.metric} {signed(slope.value, 1)} s per step {interval}, τ = {number(growth.tau, 3)}, p = "
+        f"{significant(growth.p_value)}, {percent(growth.growth, 0)} of the median over a link"
     )
 
 
@@ -153,8 +152,8 @@ def restart_overhead(context: RunContext) -> Answer:
     share = lost / costs.step_seconds
     summary = (
         f"{len(restarts)} restarts cost {number(costs.restarts_seconds, 0)} s in their first steps and "
-        f"{number(costs.redone_seconds, 1)} s of redone steps: {percent(share)} of step time "
-        f"(all starts {number(costs.all_starts_seconds, 0)} s, {percent(costs.all_starts_share)})."
+        f"{number(costs.redone_seconds, 1)} s of redone steps: {percent(share)} of step time (all starts "
+        f"{number(costs.all_starts_seconds, 0)} s, {percent(costs.all_starts_share)})."
     )
     make = fired if share > context.value("R14", "overhead_share") else clear
     return make(summary, evidence, n=n, population=LINKS_POPULATION, notes=_bias_notes(context))
@@ -162,7 +161,8 @@ def restart_overhead(context: RunContext) -> Answer:
 
 def _bias_notes(context: RunContext) -> tuple[str, ...]:
     bias, biased = context.restarts.reward_bias, context.restarts.biased_links
-    if bias.mean_difference.value is None or not biased:
+    shown = min(bias.welch_p or 1.0, bias.mann_whitney_p or 1.0) < BIAS_LEVEL
+    if bias.mean_difference.value is None or not biased or not shown:
         return ()
     p_values = f"Welch p = {significant(bias.welch_p)}, Mann–Whitney p = {significant(bias.mann_whitney_p)}"
     return (
@@ -177,9 +177,8 @@ def _bias_notes(context: RunContext) -> tuple[str, ...]:
     "straggler-steps",
     severity=LOW,
     title="Straggler steps",
-    threshold="robust z of the step time within its link > {z} and > {median_ratio} × the link's median, "
-    "warm-up left out; "
-    "links of ≥ {link_steps}",
+    threshold="robust z of the step time within its link > {z} and > {median_ratio} × the link's median, warm-up "
+    "left out; links of ≥ {link_steps}",
     action="Find the slowest trials of these steps.",
     overturned_by="An evaluation or a save that the step timer includes at these steps.",
 )
@@ -204,8 +203,8 @@ def straggler_steps(context: RunContext) -> Answer:
     for step in found:
         row = int(context.steps.rows.index[context.steps.steps == step.global_step][0])
         text = (
-            f"step {step.global_step}: {number(step.value, 1)} s, {signed(step.excess, 1)} s over the median "
-            f"(z {number(step.z, 1)})"
+            f"step {step.global_step}: {number(step.value, 1)} s, {signed(step.excess, 1)} s over the median (z "
+            f"{number(step.z, 1)})"
         )
         evidence.append(context.at_step(text, row, key=STEP))
     lost = sum(step.excess for step in found)
@@ -257,9 +256,9 @@ def step_sequence(context: RunContext) -> Answer:
 def _duplicate_evidence(context: RunContext) -> list[Evidence]:
     return [
         Evidence(
-            text=f"step {step.global_step} of {step.job} was thrown away: reward {number(step.reward, 4)} "
-            f"(kept {number(step.kept_reward, 4)} of {step.kept_job or 'no later link'}), "
-            f"{number(step.seconds, 1)} s (kept {number(step.kept_seconds, 1)} s), {number(step.samples, 0)} samples",
+            text=f"step {step.global_step} of {step.job} was thrown away: reward {number(step.reward, 4)} (kept "
+            f"{number(step.kept_reward, 4)} of {step.kept_job or 'no later link'}), {number(step.seconds, 1)} s "
+            f"(kept {number(step.kept_seconds, 1)} s), {number(step.samples, 0)} samples",
             job=step.job,
             file=context.file_of(step.job),
             line=step.line,
@@ -309,8 +308,8 @@ def _past_plan(context: RunContext) -> list[Evidence]:
     "repeated-failure",
     severity=HIGH,
     title="The same failure again",
-    threshold="the same signature (exception and last own frame, or out of memory, or node failure) in ≥ "
-    "{repeats} in a row",
+    threshold="the same signature (exception and last own frame, or out of memory, or node failure) in ≥ {repeats} "
+    "in a row",
     action="Repair the cause before submitting again; the same death twice is deterministic.",
     overturned_by="Different causes behind the same exception.",
 )

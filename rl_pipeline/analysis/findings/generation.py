@@ -33,12 +33,12 @@ NO_LINES = "statistics lines of the inference engines (they may go to another fi
     "generation-bound",
     severity=HIGH,
     title="Trainer waits for generation",
-    threshold="wait ÷ step time, ratio of sums over canonical steps: ≥ {wait_share_warn} medium, ≥ "
-    "{wait_share_high} high",
-    action="Read the engine findings first; they say whether engines lack work, capacity or memory. "
-    "Measure dispatch, sandbox duty cycle and trial duration before changing concurrency.",
-    overturned_by="Timers that count something else as waiting (a save or weight sync inside the wait), "
-    "or a run whose later steps no longer wait.",
+    threshold="wait ÷ step time, ratio of sums over canonical steps: ≥ {wait_share_warn} medium, ≥ {wait_share_high} "
+    "high",
+    action="Read the engine findings first; they say whether engines lack work, capacity or memory. Measure "
+    "dispatch, sandbox duty cycle and trial duration before changing concurrency.",
+    overturned_by="Timers that count something else as waiting (a save or weight sync inside the wait), or a run "
+    "whose later steps no longer wait.",
 )
 def generation_bound(context: RunContext) -> Answer:
     """Share of step time in which the trainer waits for rollouts.
@@ -75,8 +75,8 @@ def _no_wait(context: RunContext) -> Answer:
         share = float(generate[both].sum() / step[both].sum())
         evidence = [context.over_steps(f"generation takes {percent(share)} of step time", key=GENERATE, value=share)]
         return not_measurable(
-            f"a wait apart from generation: the run is synchronous, generation ({percent(share)} of step time) "
-            "is in the step by design",
+            f"a wait apart from generation: the run is synchronous, generation ({percent(share)} of step time) is "
+            "in the step by design",
             evidence=evidence,
             n=int(both.sum()),
             population=STEPS_POPULATION,
@@ -100,11 +100,12 @@ def _wait_evidence(context: RunContext, wait: pd.Series[float], step: pd.Series[
     "engines-under-fed",
     severity=HIGH,
     title="Engines under-fed",
-    threshold="queue empty in ≥ {idle_queue_share} of lines, mean running ≤ {running_share} of max_num_seqs "
-    "(else of the own 99th percentile), and R1 fired",
-    action="Candidates, each with the measurement that decides: too few concurrent trials (n_concurrent_trials against "
-    "trials in flight), dispatch processes bound by CPU (their CPU time), back-pressure of the staleness limit (buffer "
-    "and staleness at its cap), long-tail trials (trial durations), tool time (duty cycle of sandboxes).",
+    threshold="queue empty in ≥ {idle_queue_share} of lines, mean running ≤ {running_share} of max_num_seqs (else of "
+    "the own 99th percentile), and R1 fired",
+    action="Candidates, each with the measurement that decides: too few concurrent trials (n_concurrent_trials "
+    "against trials in flight), dispatch processes bound by CPU (their CPU time), back-pressure of the staleness "
+    "limit (buffer and staleness at its cap), long-tail trials (trial durations), tool time (duty cycle of "
+    "sandboxes).",
     overturned_by="Running close to max_num_seqs where it is known, or engine lines of a part of the run that is not "
     "in these logs.",
 )
@@ -192,8 +193,8 @@ def _confidence_notes(load: LoadReading) -> tuple[str, ...]:
     "engines-over-subscribed",
     severity=MEDIUM,
     title="Engines over-subscribed",
-    threshold="median waiting ≥ median running, and throughput gained from the 10th to the 90th percentile of running "
-    "< {flat_gain} of its median",
+    threshold="median waiting ≥ median running, and throughput gained from the 10th to the 90th percentile of "
+    "running < {flat_gain} of its median",
     action="Raise max_num_seqs or add engines together with concurrency, or lower concurrency.",
     overturned_by="Throughput that still rises with running requests.",
 )
@@ -229,8 +230,8 @@ def engines_over_subscribed(context: RunContext) -> Answer:
     "kv-pressure",
     severity=MEDIUM,
     title="KV cache under pressure",
-    threshold="KV cache ≥ {kv_full} with requests waiting in > {kv_full_lines} of lines, or preemptions in "
-    "> {preemption_lines} of lines where they are printed",
+    threshold="KV cache ≥ {kv_full} with requests waiting in > {kv_full_lines} of lines, or preemptions in > "
+    "{preemption_lines} of lines where they are printed",
     action="Give the KV cache more memory, shorten contexts, or run fewer sequences at once.",
     overturned_by="Preemption counters of the engines' metrics pages that stay at 0.",
 )

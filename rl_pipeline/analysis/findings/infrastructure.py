@@ -94,8 +94,8 @@ def infrastructure_burst(context: RunContext) -> Answer:
     "infrastructure-errors",
     severity=MEDIUM,
     title="Steady infrastructure errors",
-    threshold="more than {bins_share} of the ten-minute bins with ≥ {bin_trials} have errors in > {error_share} "
-    "of trials",
+    threshold="more than {bins_share} of the ten-minute bins with ≥ {bin_trials} have errors in > {error_share} of "
+    "trials",
     action="Look at sandbox quota, image and dependency drift; all trials failing alike is a problem of the container.",
     overturned_by="One broken image or task behind most of the errors.",
 )

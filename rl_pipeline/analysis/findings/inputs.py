@@ -17,6 +17,7 @@ LEARNING_RATE = "policy/policy_lr"
 LEARNING_RATE_SETTINGS = ("lr", "learning_rate")
 PRINT_STEP = 1e-4
 NEAR_RESOLUTION = 10 * PRINT_STEP
+ROUNDING = 1e-12  # what sums that are 0 leave in floating point
 SHOWN = 8
 
 
@@ -25,9 +26,8 @@ SHOWN = 8
     "precision-underflow",
     severity=INFO,
     title="Values below print precision",
-    threshold="a value printed as 0.0000 while another source (mirror line, jsonl, configuration, or the same "
-    "metric in other "
-    "steps, within ten print steps of 0) is not 0",
+    threshold="a value printed as 0.0000 while another source (mirror line, jsonl, configuration, or the same metric "
+    "in other steps, within ten print steps of 0) is not 0",
     action="Read the full-precision source; never chart the printed zeros.",
     overturned_by="A metric that is truly 0 in these steps.",
 )
@@ -59,7 +59,7 @@ def precision_underflow(context: RunContext) -> Answer:
 
 def _against_precise_sources(context: RunContext, zeros: pd.DataFrame) -> list[Evidence]:
     table = context.frames.step_metrics
-    precise = table[(table["source"] != CONSOLE) & (table["value"].fillna(0.0) != 0)]
+    precise = table[(table["source"] != CONSOLE) & (table["value"].fillna(0.0).abs() > ROUNDING)]
     both = zeros.merge(precise, on=["job", "global_step", "metric"], suffixes=("", "_precise"))
     found = []
     for metric, part in both.groupby("metric", sort=False):
@@ -262,7 +262,7 @@ def secrets(context: RunContext) -> Answer:
     ]
     count = int(logged["value"].fillna(1).sum()) + int(in_trials["secrets_redacted"].sum())
     summary = (
-        f"{count} credentials in {logged['job'].nunique()} logs and {len(in_trials)} trial files, "
-        "redacted in all outputs."
+        f"{count} credentials in {logged['job'].nunique()} logs and {len(in_trials)} trial files, redacted in all "
+        "outputs."
     )
     return fired(summary, evidence, n=n, population="files")

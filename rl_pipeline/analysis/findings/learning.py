@@ -34,9 +34,8 @@ WINDOW = 10
     "no-reward-trend",
     severity=HIGH,
     title="No reward gain demonstrated",
-    threshold="≥ {minimum_steps}: the 95 % interval of the Theil–Sen slope contains 0, or Hamed–Rao p ≥ .05, "
-    "with or without "
-    "the warm-up steps (medium where the smallest detectable gain > {detectable_share} of the mean reward)",
+    threshold="≥ {minimum_steps}: the 95 % interval of the Theil–Sen slope contains 0, or Hamed–Rao p ≥ .05, with or "
+    "without the warm-up steps (medium where the smallest detectable gain > {detectable_share} of the mean reward)",
     action="Stop or change the data if more steps can not help; evaluate checkpoints on held-out tasks.",
     overturned_by="A held-out evaluation that shows the gain, or more steps.",
 )
@@ -106,8 +105,8 @@ def _trend_text(found: Trend) -> str:
         return "no slope"
     low, high = (None if bound is None else 10 * bound for bound in (slope.lower, slope.upper))
     return (
-        f"{signed(10 * slope.value, 4)} per 10 steps [{signed(low, 4)}, {signed(high, 4)}], "
-        f"Mann–Kendall p = {significant(found.test.p_value)}, corrected {significant(found.test.corrected_p_value)}"
+        f"{signed(10 * slope.value, 4)} per 10 steps [{signed(low, 4)}, {signed(high, 4)}], Mann–Kendall p = "
+        f"{significant(found.test.p_value)}, corrected {significant(found.test.corrected_p_value)}"
     )
 
 
@@ -135,12 +134,10 @@ def _window_notes(calm: pd.DataFrame) -> tuple[str, ...]:
     "reward-collapse",
     severity=CRITICAL,
     title="Reward collapse",
-    threshold="< {solved_share} of the last {last_trials} that were scored are solved; or mean reward of the "
-    "last ten steps "
-    "< {best_ratio} of the best ten; or 0 in all of the first ≥ {zero_steps}",
-    action="Read five rollouts: incoherent text points at the weight sync, one turn per trial at a dead engine, "
-    "no reward "
-    "file at sandbox or verifier. Keep a checkpoint from before the fall.",
+    threshold="< {solved_share} of the last {last_trials} that were scored are solved; or mean reward of the last "
+    "ten steps < {best_ratio} of the best ten; or 0 in all of the first ≥ {zero_steps}",
+    action="Read five rollouts: incoherent text points at the weight sync, one turn per trial at a dead engine, no "
+    "reward file at sandbox or verifier. Keep a checkpoint from before the fall.",
     overturned_by="Tasks that were this hard from the beginning.",
 )
 def reward_collapse(context: RunContext) -> Answer:
@@ -216,9 +213,8 @@ def _turn_notes(context: RunContext) -> tuple[str, ...]:
     "checkpoint-choice",
     severity=INFO,
     title="Which checkpoint to keep",
-    threshold="largest moving average of reward (weight of the newest step {ema_alpha}) among the checkpoints; "
-    "those within one "
-    "standard error of the difference can not be told apart",
+    threshold="largest moving average of reward (weight of the newest step {ema_alpha}) among the checkpoints; those "
+    "within one standard error of the difference can not be told apart",
     action="Evaluate the whole set on held-out tasks, with the base model beside it.",
     overturned_by="A held-out evaluation.",
 )

@@ -34,10 +34,10 @@ EDGE = 10
     severity=MEDIUM,
     title="Clip fraction or importance ratio out of range",
     threshold="means of the last ten steps: clip fraction > {clip_fraction}; importance ratio outside "
-    "{ratio_low}–{ratio_high} "
-    "and > {ratio_change} off the run's own first ten; capped or fallback fraction > {capped_fraction}",
-    action="Compare learning rate and clip limit; check that rollout and training log-probabilities belong to "
-    "the same tokens.",
+    "{ratio_low}–{ratio_high} and > {ratio_change} off the run's own first ten; capped or fallback fraction > "
+    "{capped_fraction}",
+    action="Compare learning rate and clip limit; check that rollout and training log-probabilities belong to the "
+    "same tokens.",
     overturned_by="The same values in a smoke run of the same model that is known to be sound (one showed .79).",
 )
 def importance_ratio(context: RunContext) -> Answer:
@@ -134,11 +134,10 @@ def correction_names(context: RunContext) -> tuple[str, ...]:
     "stale-without-correction",
     severity=MEDIUM,
     title="Stale data without importance correction",
-    threshold="mean staleness ≥ {staleness_mean}, or the largest at its configured cap in ≥ {capped_steps} of "
-    "steps with a "
-    "mean ≥ {capped_mean}; and no importance-correction metric",
-    action="Turn on importance correction (truncated importance sampling), or lower the staleness cap; watch effective "
-    "sample size and gradient norm.",
+    threshold="mean staleness ≥ {staleness_mean}, or the largest at its configured cap in ≥ {capped_steps} of steps "
+    "with a mean ≥ {capped_mean}; and no importance-correction metric",
+    action="Turn on importance correction (truncated importance sampling), or lower the staleness cap; watch "
+    "effective sample size and gradient norm.",
     overturned_by="A correction that is configured but not logged.",
 )
 def stale_without_correction(context: RunContext) -> Answer:

@@ -35,8 +35,7 @@ TRAINER_EVENTS = ("checkpoint_saving", "checkpoint_saved", "export_saved", "step
     severity=LOW,
     title="Saves cost time",
     threshold="saves ÷ accounted wall time > {wall_share}, or one save > {outlier_ratio} × the median of ≥ "
-    "{outlier_saves}; "
-    "exports of the model are judged apart by the same numbers",
+    "{outlier_saves}; exports of the model are judged apart by the same numbers",
     action="Look at the storage at that time; save asynchronously, or less often.",
     overturned_by="A save that waited for something else, such as a slow clean-up.",
 )
@@ -80,8 +79,8 @@ def _outlying_saves(context: RunContext, name: str, values: pd.Series[float], ev
     for row, seconds in zip(large.index.astype(int), large, strict=True):
         step = context.all_steps.steps.iloc[row]
         text = (
-            f"the save at step {step} took {number(float(seconds), 1)} s, "
-            f"{number(float(seconds) / mean, 0)} × the mean and {number(float(seconds) / median, 0)} × the median"
+            f"the save at step {step} took {number(float(seconds), 1)} s, {number(float(seconds) / mean, 0)} × the "
+            f"mean and {number(float(seconds) / median, 0)} × the median"
         )
         evidence.append(context.at_step(text, row, key=f"timing/{name}", series=context.all_steps))
         texts.append(text)
@@ -93,8 +92,8 @@ def _outlying_saves(context: RunContext, name: str, values: pd.Series[float], ev
     "host-memory-growth",
     severity=MEDIUM,
     title="Host memory grows towards its limit",
-    threshold="within a link of ≥ {link_steps}: Theil–Sen slope > 0, Mann–Kendall p < {p_value}, and projected to the "
-    "planned end of the link (else twice its length) above {limit_share} of the host's memory",
+    threshold="within a link of ≥ {link_steps}: Theil–Sen slope > 0, Mann–Kendall p < {p_value}, and projected to "
+    "the planned end of the link (else twice its length) above {limit_share} of the host's memory",
     action="Hunt the leak on the driver's host; plan a restart before the projected step.",
     overturned_by="A plateau in later steps.",
 )
@@ -185,8 +184,7 @@ def _steps_ahead(context: RunContext, first: int, last: int) -> float:
     severity=CRITICAL,
     title="Training stands still",
     threshold="silence of the trainer > {silence_ratio} × the median step time and > the {silence_percentile} "
-    "quantile of the "
-    "job's own intervals between blocks",
+    "quantile of the job's own intervals between blocks",
     action="Capture stacks of trainer and engines while they live. Nothing is stopped by this finding; a person "
     "decides.",
     overturned_by="A new block, or a save or evaluation that is known to take so long.",
@@ -245,8 +243,7 @@ def _silence(context: RunContext, job: str) -> _Silence | None:
     last = own.iloc[int(np.argmax(blocks.to_numpy()))]
     text = (
         f"{job}: {number(seconds, 0)} s of silence after step {int(last['global_step'])}, median step "
-        f"{number(median, 0)} s, "
-        f"limit {number(limit, 0)} s"
+        f"{number(median, 0)} s, limit {number(limit, 0)} s"
     )
     return _Silence(seconds, seconds > limit, context.at_line(text, job, last["line"], key=STEP, value=seconds))
 
@@ -282,8 +279,8 @@ def _signs_of_life(context: RunContext, job: str, until: datetime) -> Iterator[d
     severity=LOW,
     title="Engines unevenly loaded",
     threshold="ten-minute means of engines with ≥ {bin_lines}: largest ÷ smallest > {imbalance} in ≥ "
-    "{consecutive_bins} in a row "
-    "with the same engine at the same end; not judged when > {folded_share} of lines are folded away",
+    "{consecutive_bins} in a row with the same engine at the same end; not judged when > {folded_share} of lines are "
+    "folded away",
     action="Look at the router and at the node of the odd engine.",
     overturned_by="Engines of different size.",
 )
@@ -303,8 +300,8 @@ def engine_imbalance(context: RunContext) -> Answer:
         return clear(f"No lasting imbalance: {uneven}.", n=n, population=population)
     evidence = [
         Evidence(
-            text=f"{bin_.started_at:%Y-%m-%d %H:%M}: {bin_.quantity} {number(bin_.lowest, 1)} on {bin_.lowest_engine}, "
-            f"{number(bin_.highest, 1)} on {bin_.highest_engine} ({number(bin_.ratio, 1)} ×)",
+            text=f"{bin_.started_at:%Y-%m-%d %H:%M}: {bin_.quantity} {number(bin_.lowest, 1)} on "
+            f"{bin_.lowest_engine}, {number(bin_.highest, 1)} on {bin_.highest_engine} ({number(bin_.ratio, 1)} ×)",
             job=bin_.job,
             file=context.file_of(bin_.job),
             key="running" if bin_.quantity.startswith("running") else "generation_throughput",
@@ -313,7 +310,7 @@ def engine_imbalance(context: RunContext) -> Answer:
         for bin_ in run
     ]
     summary = (
-        f"{run[0].quantity.capitalize()} differ by more than "
-        f"{number(context.value('R40', 'imbalance'), 1)} × for {10 * len(run)} min; {uneven}."
+        f"{run[0].quantity.capitalize()} differ by more than {number(context.value('R40', 'imbalance'), 1)} × for "
+        f"{10 * len(run)} min; {uneven}."
     )
     return fired(summary, evidence, n=n, population=population)

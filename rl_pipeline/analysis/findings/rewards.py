@@ -76,8 +76,7 @@ def _gradient_groups(context: RunContext) -> GradientGroups | None:
 def _from_tasks(context: RunContext, tasks: TaskGroups) -> Answer:
     text = (
         f"{percent(tasks.mixed)} of {tasks.groups:,} groups of {tasks.group_size} are mixed, "
-        f"{percent(tasks.all_fail)} all fail, "
-        f"{percent(tasks.all_solved)} all succeed (trial files, unscored as 0)"
+        f"{percent(tasks.all_fail)} all fail, {percent(tasks.all_solved)} all succeed (trial files, unscored as 0)"
     )
     evidence = [Evidence(text=text, key="task", value=tasks.mixed)]
     return _mixed_answer(context, tasks.mixed, f"{text}.", evidence, n=tasks.groups, population="groups in trial files")
@@ -135,9 +134,8 @@ def _mixed_answer(
     "unscored-as-zero",
     severity=HIGH,
     title="Reward counts unscored trials as 0",
-    threshold="masked ÷ trained samples (else unscored ÷ trials) > {unscored_share}; or it varies: ten-step "
-    "means differ by "
-    "> {variation} and the dispersion test gives p < {variation_p}",
+    threshold="masked ÷ trained samples (else unscored ÷ trials) > {unscored_share}; or it varies: ten-step means "
+    "differ by > {variation} (points) and the dispersion test gives p < {variation_p}",
     action="Print both rates; do not compare runs whose masked share differs.",
     overturned_by="A trainer that leaves masked samples out of the logged mean.",
 )

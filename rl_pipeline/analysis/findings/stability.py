@@ -29,8 +29,8 @@ EDGE = 10
     title="Entropy collapse or burst",
     threshold="> {window_deviation} off the median of the {window_steps} before, in ≥ {consecutive_steps} in a row "
     "of a link; or below {floor_of_start} of the median of the first five steps",
-    action="Look at gradient norm, KL and clip fraction of the same steps. Two signs in one step: stop, keep the last "
-    "checkpoint before it, lower the learning rate or add an entropy term.",
+    action="Look at gradient norm, KL and clip fraction of the same steps. Two signs in one step: stop, keep the "
+    "last checkpoint before it, lower the learning rate or add an entropy term.",
     overturned_by="A deliberate change of temperature or entropy term at these steps, as in ablations of spike "
     "mitigation.",
 )
@@ -71,8 +71,8 @@ def entropy_collapse(context: RunContext) -> Answer:
     )
     fell = bool(len(floor)) or bool((values[runs[0]] < medians[runs[0]]).all())
     return fired(
-        f"Entropy {'falls out of' if fell else 'leaves'} its range at steps {steps_text(steps)}: {facts}; "
-        f"first five steps {number(start)}, last {number(float(known.iloc[-1]))}.",
+        f"Entropy {'falls out of' if fell else 'leaves'} its range at steps {steps_text(steps)}: {facts}; first "
+        f"five steps {number(start)}, last {number(float(known.iloc[-1]))}.",
         evidence,
         n=n,
         population=POPULATION,
@@ -96,8 +96,8 @@ def _run_evidence(
     "gradient-spike",
     severity=MEDIUM,
     title="Gradient spike",
-    threshold="> {absolute} and > {window_ratio} × the median of the {window_steps} before, or > {lone_ratio} × it, in "
-    "≥ {consecutive_steps} in a row of a link (below a median of {tiny_median} only the latter); vanished: median "
+    threshold="> {absolute} and > {window_ratio} × the median of the {window_steps} before, or > {lone_ratio} × it, "
+    "in ≥ {consecutive_steps} in a row of a link (below a median of {tiny_median} only the latter); vanished: median "
     "of the last ten < {vanish_ratio} of the first ten; a value that is not finite (one step with robust z > "
     "{note_z} is a note)",
     action="Look at the batch of these steps (length, reward, staleness), the learning rate and the clip limit.",
@@ -185,9 +185,9 @@ def _lone_spikes(context: RunContext, known: pd.Series[float]) -> tuple[str, ...
     "kl-blow-up",
     severity=HIGH,
     title="KL or log-ratio blow-up",
-    threshold="KL: median of the last five steps > {kl_ratio} × the median of steps 3–12 and > {kl_absolute}; "
-    "mean absolute "
-    "log-ratio > {log_ratio_ratio} × its window's median and > {log_ratio_absolute} in ≥ {consecutive_steps} in a row",
+    threshold="KL: median of the last five steps > {kl_ratio} × the median of steps 3–12 and > {kl_absolute}; mean "
+    "absolute log-ratio > {log_ratio_ratio} × its window's median and > {log_ratio_absolute} in ≥ "
+    "{consecutive_steps} in a row",
     action="Check that weights reach the engines, token alignment between rollout and training, and the learning rate.",
     overturned_by="A reference model that was refreshed, or another precision of the engines at these steps.",
 )

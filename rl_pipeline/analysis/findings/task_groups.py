@@ -47,8 +47,8 @@ def task_groups(trials: pd.DataFrame, *, group_size: int | None, logged_pass: fl
     all_solved = float((groups["sum"] == group_size).mean())
     if logged_pass is not None and not _agrees(1 - all_fail, logged_pass, len(groups)):
         return _unusable(
-            f"Trial files by task give pass@{group_size} {1 - all_fail:.3f}, the log {logged_pass:.3f}: not the groups "
-            "that were trained."
+            f"Trial files by task give pass@{group_size} {1 - all_fail:.3f}, the log {logged_pass:.3f}: not the "
+            "groups that were trained."
         )
     return TaskGroups(
         usable=True,

@@ -119,8 +119,7 @@ def _truncated_share(context: RunContext) -> tuple[float | None, str]:
     severity=MEDIUM,
     title="Verifier faults",
     threshold="trials with a verifier exception ÷ all trials > {fault_share}; or a verifier that ends after its "
-    "trial was "
-    "released in ≥ {race_trials} and ≥ {race_share} of trials",
+    "trial was released in ≥ {race_trials} and ≥ {race_share} of trials",
     action="List the tasks with the highest share, repair their images or tests, and verify again.",
     overturned_by="Faults of one broken task that is taken out.",
 )
@@ -146,8 +145,8 @@ def verifier_faults(context: RunContext) -> Answer:
         head = f"{found.by_type[0][0]} {found.by_type[0][1]:,} ({percent(found.by_type[0][1] / found.trials)})"
         others = found.count - found.by_type[0][1]
         summary = (
-            f"{head}{f' and {others:,} others' if others else ''}: {percent(found.share, 2)} of "
-            f"{found.trials:,} trials."
+            f"{head}{f' and {others:,} others' if others else ''}: {percent(found.share, 2)} of {found.trials:,} "
+            "trials."
         )
         notes = (*answer.notes, f"{text}.") if text else answer.notes
         return fired(summary, answer.evidence, n=found.trials, population=POPULATION, notes=notes)
@@ -180,10 +179,9 @@ def _worst_tasks(context: RunContext) -> tuple[str, ...]:
     "vacuous-verifier",
     severity=HIGH,
     title="Reward without work",
-    threshold="a task with ≥ {task_trials}, all solved, of which ≥ {suspicious_share} ended with an exception "
-    "or took one turn; "
-    "or the {top_tasks} with the largest gain hold > {top_share} of all gain (≥ {concentration_tasks} with ≥ "
-    "{concentration_attempts} in the first and in the last third), and more than an equal gain of all tasks "
+    threshold="a task with ≥ {task_trials}, all solved, of which ≥ {suspicious_share} ended with an exception or "
+    "took one turn; or the {top_tasks} with the largest gain hold > {top_share} of all gain (≥ {concentration_tasks} "
+    "with ≥ {concentration_attempts} in the first and in the last third), and more than an equal gain of all tasks "
     "gives by chance",
     action="Read these trials; quarantine the tasks until their tests are known to test.",
     overturned_by="Transcripts that show the work was done.",
@@ -220,8 +218,8 @@ def _vacuous_tasks(context: RunContext, trials: pd.DataFrame) -> tuple[bool | No
     found = judged[(judged["solved"] == 1) & (judged["odd"] >= context.value("R21", "suspicious_share"))]
     evidence = [
         Evidence(
-            text=f"{task}: {int(row['trials'])} of {int(row['trials'])} solved, {percent(float(row['odd']))} "
-            "with an exception or one turn",
+            text=f"{task}: {int(row['trials'])} of {int(row['trials'])} solved, {percent(float(row['odd']))} with "
+            "an exception or one turn",
             key="task",
             value=float(row["odd"]),
         )
@@ -276,8 +274,7 @@ def trial_waste(context: RunContext) -> Answer:
     waste, useless = trials - trained, trials - useful
     text = (
         f"{trials:,} trials, {trained:,.0f} trained samples: {waste:,.0f} beyond ({percent(waste / trials)}); "
-        "beyond the "
-        f"canonical samples {useless:,.0f} ({percent(useless / trials)})"
+        f"beyond the canonical samples {useless:,.0f} ({percent(useless / trials)})"
     )
     evidence = [context.over_steps(text, key=key, value=waste / trials)]
     if waste < 0:
