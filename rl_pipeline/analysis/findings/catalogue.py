@@ -43,7 +43,7 @@ def catalogue_markdown() -> str:
 
 def _section(entry: Rule) -> str:
     thresholds = default_thresholds()
-    doc = " ".join(inspect.getdoc(entry.judge).split()) if inspect.getdoc(entry.judge) else ""
+    doc = " ".join((inspect.getdoc(entry.judge) or "").split())
     lines = [
         f"## {entry.id} {entry.title}\n",
         f"`{entry.slug}` · severity {entry.severity}\n",

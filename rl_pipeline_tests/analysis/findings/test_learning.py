@@ -131,7 +131,7 @@ def test_a_small_share_that_changes_over_the_run_fires():
     found = finding("R19", trials=trial_rows(rewards))
 
     assert found.status == "fired"
-    assert "1.3 %" in found.summary
+    assert "1.2 %" in found.summary
 
 
 def test_pass_at_k_that_fits_fewer_groups_shows_repeated_prompts():
