@@ -20,6 +20,7 @@ from rl_pipeline.analysis.geometry import Geometry, gpu_geometry
 from rl_pipeline.analysis.growth import Growth, growth_within_links
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.job_comparison import JobMeans, compare_jobs
+from rl_pipeline.analysis.level_breaks import LevelBreaks, level_breaks
 from rl_pipeline.analysis.lineage import Lineage, find_lineage
 from rl_pipeline.analysis.links import Chain, find_chain
 from rl_pipeline.analysis.outliers import OutlyingStep, stragglers
@@ -30,10 +31,13 @@ from rl_pipeline.analysis.published_rows import PublishedTables
 from rl_pipeline.analysis.replayed_prompts import ReplayCheck, check_replays
 from rl_pipeline.analysis.restarts import RestartCosts, restart_costs
 from rl_pipeline.analysis.series import STEP_SECONDS, WAIT_SECONDS, all_rows, canonical_of
+from rl_pipeline.analysis.step_noise import StepNoise, step_noise
+from rl_pipeline.analysis.task_changes import TaskChanges, task_changes
 from rl_pipeline.analysis.thresholds import Threshold, Thresholds, default_thresholds
 from rl_pipeline.analysis.time_accounting import StepTime, step_time
 from rl_pipeline.analysis.token_means import TokenMeans, token_means
 from rl_pipeline.analysis.training_trends import TrainingTrends, training_trends
+from rl_pipeline.analysis.trial_analysis import TrialAnalysis, analyse_trials
 from rl_pipeline.analysis.trial_attribution import Attribution, attribution
 from rl_pipeline.analysis.waterfall import Waterfall, waterfall
 
@@ -83,6 +87,10 @@ class ExperimentResult:
     populations: PopulationReport
     time: TimeReport
     trend: TrainingTrends
+    levels: LevelBreaks
+    noise: StepNoise
+    trials: TrialAnalysis
+    tasks: TaskChanges
     comparison: tuple[JobMeans, ...]
     engines: EngineAnalysis
     checkpoints: CheckpointChoice
@@ -123,6 +131,10 @@ def analyse_experiment(
         populations=population_report(frames, rows),
         time=time_report(frames, rows, chain, gpus),
         trend=training_trends(canonical),
+        levels=level_breaks(canonical),
+        noise=step_noise(canonical),
+        trials=analyse_trials(frames.trials),
+        tasks=task_changes(frames.trials),
         comparison=compare_jobs(rows),
         engines=context.engines,
         checkpoints=context.checkpoints,

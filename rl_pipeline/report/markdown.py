@@ -19,11 +19,13 @@ from rl_pipeline.report.views.engines import engine_load_view
 from rl_pipeline.report.views.findings import findings_view
 from rl_pipeline.report.views.inputs import inputs_view
 from rl_pipeline.report.views.lineage import lineage_section
+from rl_pipeline.report.views.noise import noise_section
 from rl_pipeline.report.views.populations import populations_section
 from rl_pipeline.report.views.published import published_view
 from rl_pipeline.report.views.section import SectionView
 from rl_pipeline.report.views.time import time_section
 from rl_pipeline.report.views.trend import trend_section
+from rl_pipeline.report.views.trial_groups import trial_groups_section
 from rl_pipeline.report.views.trials import trials_view
 
 
@@ -52,6 +54,8 @@ def sections(result: ExperimentResult) -> tuple[SectionView, ...]:
         populations_section(result.populations),
         time_section(result.time),
         trend_section(result.trend),
+        noise_section(result.noise, result.levels),
+        trial_groups_section(result.trials, result.tasks),
         comparison_section(result.comparison),
         engine_section(result.engines),
         checkpoint_section(result.checkpoints),
