@@ -26,11 +26,12 @@ class Redacted:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Tokens of one provider: the marks one of which stands in each, and their shape."""
+    """One kind of credential: texts of which one stands in each, the shape, and which matches are meant."""
 
     name: str
     marks: tuple[str, ...]
     pattern: re.Pattern[str]
+    is_meant: Callable[[re.Match[str]], bool] = lambda _: True
 
 
 def _kind(name: str, marks: str, pattern: str) -> _Kind:
@@ -39,7 +40,7 @@ def _kind(name: str, marks: str, pattern: str) -> _Kind:
 
 EDGE = r"(?<![A-Za-z0-9_-])"  # a token does not begin inside a word
 
-KINDS = (
+BY_BEGINNING = (
     _kind(
         "private_key",
         "PRIVATE KEY-----",
@@ -80,13 +81,15 @@ KINDS = (
 NAMED_MARKS = (
     "API_KEY", "api_key", "ApiKey", "apikey", "api-key", "API-Key", "SECRET", "secret", "Secret",
     "PASSWORD", "password", "Password", "passwd", "PASSPHRASE", "passphrase",
-    "ACCESS_KEY", "access_key", "AccountKey", "_TOKEN", "auth_token", "access_token", "refresh_token", "hub_token",
+    "ACCESS_KEY", "access_key", "AccountKey", "auth_token", "access_token", "refresh_token", "hub_token",
     "hf_token", "api_token", "bot_token", "session_token", "authToken", "accessToken",
+    *(f"_TOKEN{follows}" for follows in ("=", ":", '"', "'", " ", "\\")),  # `N_TOKENS` counts, it does not announce
 )  # fmt: skip
 NAMED = re.compile(
     r"(?P<name>api[_-]?key|secret(?:[_-]?(?:access[_-]?)?key|[_-]?token)?|passw(?:or)?d|passphrase|access[_-]?key"
     r"|accountkey|(?:auth|access|refresh|hub|hf|api|bot|session)_?token|(?-i:_TOKEN))"
-    r"(?P<between>[\"']?\s{0,4}[=:]\s{0,4}[rbuf]?[\"']?)(?P<value>[^\s\"',;}\])]{4,4096})",
+    r"(?P<between>\\?[\"']?\s{0,4}[=:]\s{0,4}[rbuf]?\\?[\"']?)"  # quotes inside a JSON text stand behind a backslash
+    r"(?P<value>(?:[^\s\"',;}\])\\]|\\(?![\"'])){4,4096})",
     re.IGNORECASE,
 )
 BEARER_MARKS = ("Bearer ", "bearer ", "Basic ", "basic ")
@@ -98,43 +101,37 @@ PLACEHOLDER = re.compile(
 
 secret_needles: tuple[bytes, ...] = tuple(
     dict.fromkeys(
-        mark.encode() for mark in (*(mark for kind in KINDS for mark in kind.marks), *NAMED_MARKS, *BEARER_MARKS[:2])
+        mark.encode()
+        for mark in (*(mark for kind in BY_BEGINNING for mark in kind.marks), *NAMED_MARKS, *BEARER_MARKS[:2])
     )
 )
-_MARKS = (*(needle.decode() for needle in secret_needles), "://", *BEARER_MARKS[2:])
 
 
 def redact(text: str) -> Redacted:
     """The text with every credential replaced; texts without any come back as they are."""
-    if not any(mark in text for mark in _MARKS):
+    holds = text.__contains__
+    if not any(map(holds, MARKS)) and not (holds("://") and holds("@")):
         return Redacted(text)
+    kinds = [kind for kind in KINDS if any(map(holds, kind.marks))]
     found: dict[str, int] = {}
-    for kind in KINDS:
-        if any(mark in text for mark in kind.marks):
-            text = kind.pattern.sub(_replacement(kind.name, found, lambda _: True), text)
-    if any(mark in text for mark in BEARER_MARKS):
-        text = BEARER.sub(_replacement("bearer_token", found, _looks_random), text)
-    if any(mark in text for mark in NAMED_MARKS):
-        text = NAMED.sub(_replacement("named_secret", found, _looks_secret), text)
-    if "://" in text:
-        text = URL_PASSWORD.sub(_replacement("url_password", found, lambda match: not _is_placeholder(match)), text)
+    for kind in kinds:
+        text = kind.pattern.sub(_replacement(kind, found), text)
     return Redacted(text, found)
 
 
-def _replacement(
-    kind: str, found: dict[str, int], wanted: Callable[[re.Match[str]], bool]
-) -> Callable[[re.Match[str]], str]:
+def _replacement(kind: _Kind, found: dict[str, int]) -> Callable[[re.Match[str]], str]:
     """What a match becomes: its group `value`, or all of it, is replaced."""
 
     def replace(match: re.Match[str]) -> str:
-        if not wanted(match):
+        if not kind.is_meant(match):
             return match.group()
-        found[kind] = found.get(kind, 0) + 1
+        found[kind.name] = found.get(kind.name, 0) + 1
+        shown = f"[redacted {kind.name}]"
         if "value" not in match.re.groupindex:
-            return f"[redacted {kind}]"
+            return shown
         start = match.start()
         whole = match.group()
-        return whole[: match.start("value") - start] + f"[redacted {kind}]" + whole[match.end("value") - start :]
+        return whole[: match.start("value") - start] + shown + whole[match.end("value") - start :]
 
     return replace
 
@@ -156,3 +153,13 @@ def _looks_secret(match: re.Match[str]) -> bool:
     if "pass" in match.group("name").lower():
         return not match.group("value").replace(".", "").isdigit() or len(match.group("value")) >= 8
     return len(match.group("value")) >= 12 and _looks_random(match)
+
+
+URL = _Kind("url_password", ("://",), URL_PASSWORD, lambda match: not _is_placeholder(match))
+KINDS = (
+    *BY_BEGINNING,
+    _Kind("bearer_token", BEARER_MARKS, BEARER, _looks_random),
+    _Kind("named_secret", NAMED_MARKS, NAMED, _looks_secret),
+    URL,
+)
+MARKS = tuple(dict.fromkeys(mark for kind in KINDS if kind is not URL for mark in kind.marks))

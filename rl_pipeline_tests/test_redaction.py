@@ -33,6 +33,7 @@ LETTERS = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
         ("key 'password': 'hunter22' used", "named_secret"),
         (f'key "api_key": "{LETTERS}" used', "named_secret"),
         (f"key HF_TOKEN={LETTERS[:20]} used", "named_secret"),
+        (f'key \\"api_key\\": \\"{LETTERS}\\" used', "named_secret"),
         (f"key Authorization: Bearer {LETTERS} used", "bearer_token"),
         ("key postgresql://ada:s3cret@db/runs used", "url_password"),
     ],
@@ -53,6 +54,13 @@ def test_a_credential_is_replaced_and_counted(text, kind):
 @pytest.mark.parametrize("text", ["sk-ant-", "WANDB_API_KEY=", "Authorization: Bearer ", "-----BEGIN PRIVATE KEY-----"])
 def test_needles_find_lines_with_credentials(text):
     assert any(needle in text.encode() for needle in secret_needles)
+
+
+@pytest.mark.parametrize(
+    "text", ['"n_input_tokens": 5', "MAX_TOKENS=5", "max_token_len", "task-1 disk-2", "https://x.y"]
+)
+def test_ordinary_words_hold_no_needle(text):
+    assert not any(needle in text.encode() for needle in secret_needles)
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,18 @@ Collectors cut lines anywhere: a string, number or word at a line's end may go o
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
-from rl_pipeline.reader.literal_grammar import Cut, NotGrammatical, State, advance
+from rl_pipeline.reader.literal_grammar import Bracket, Cut, NotGrammatical, State, advance
 
 MAX_CUT = 4 * 1024 * 1024  # characters of a token that goes over several lines
+
+# Nearly all lines of a metrics dict: one entry with a short value, between two others.
+PLAIN_ENTRY = re.compile(
+    r" '[^'\\]{1,300}': (?:'[^'\\]{0,300}'|-?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e[+-]?[0-9]{1,4})?|True|False|None),$"
+)
+BETWEEN_ENTRIES = State((Bracket("d", 0, "after"),), "key")
 
 
 class Offer(Enum):
@@ -57,6 +64,9 @@ class LiteralLines:
 
     def offer(self, line: str) -> Offer:
         """Take the line if it continues the literal; a refused line leaves no trace."""
+        if self._state == BETWEEN_ENTRIES and PLAIN_ENTRY.match(line):
+            self._taken += 1  # the state stays as it is
+            return Offer.TAKEN
         try:
             state, cut = self._run(line)
         except NotGrammatical:

@@ -113,6 +113,15 @@ class Demultiplexer:
             return bool(self._open)
         return any(marker in raw for marker in self._markers)
 
+    def opens(self, payload: str) -> bool:
+        """Whether a payload with a logger head may be the first line of a longer message."""
+        traceback = self._traceback_head
+        return (
+            self._block_head_end(payload) is not None
+            or (traceback is not None and traceback.match(payload) is not None)
+            or (payload[-1:] != "}" and "={" in payload)
+        )
+
     def take(self, message: Message, item: Unwrapped, *, needle: bool) -> list[Message]:
         """Messages that end with this payload; `message` is what it is by itself."""
         if not self._open:

@@ -92,7 +92,7 @@ def unwrap_frame(text: str) -> Unwrapped:
         payload, source = head.message, _of_process(source, head)
     else:
         payload = text[head.end :]
-    payload, count = _without_suffix(payload)
+    payload, count = without_suffix(payload)
     unlabelled = text if source.label is not None and source.pid is None and source.actor is None else None
     return Unwrapped(source, payload, head, envelope.received, count, unlabelled, envelope.bars > 0)
 
@@ -105,11 +105,11 @@ def _unwrap_usual(text: str, usual: re.Match[str]) -> Unwrapped:
         head = Head("loguru", level, origin, dated, True, end)
     else:
         head = Head("vllm", short_level, file, stamp, False, end)
-    payload, count = _without_suffix(text[end:])
+    payload, count = without_suffix(text[end:])
     return Unwrapped(source_of_process(name, pid, ip), payload, head, None, count)
 
 
-def _without_suffix(payload: str) -> tuple[str, int]:
+def without_suffix(payload: str) -> tuple[str, int]:
     """The payload without Ray's repeat suffix, and its N."""
     begin = payload.rfind("[repeated ", max(0, len(payload) - 700))
     found = REPEATED.match(payload, begin) if begin >= 0 else None
@@ -129,4 +129,4 @@ def _of_process(source: Source, head: Head) -> Source:
 
 def repeat_count(raw: bytes) -> int:
     """N of `[repeated Nx across cluster]` at the end of a line, else 1."""
-    return _without_suffix(plain_text(raw[-1500:]))[1]
+    return without_suffix(plain_text(raw[-1500:]))[1]

@@ -6,7 +6,7 @@ their parent expects once they close.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from rl_pipeline.reader.literals import CONSTANTS, MAX_DEPTH, NOT_FINITE, TOKEN
@@ -92,14 +92,15 @@ def _step(state: State, kind: str, token: str, column: int) -> State:
     if kind != "name":
         return after
     known = token in WORDS or in_call or state.expect == "value"
-    return replace(after, named=True, unsure=not known)
+    return State(after.stack, after.expect, None, named=True, unsure=not known)
 
 
 def _string(state: State, column: int) -> State:
     """A string, or one more piece of the string before it."""
     if state.string_column is not None and state.expect in ("after", "colon"):
         return state
-    return replace(_value(state), string_column=column)
+    after = _value(state)
+    return State(after.stack, after.expect, column)
 
 
 def _value(state: State) -> State:

@@ -16,8 +16,17 @@ from pathlib import Path
 
 from rl_pipeline.reader.containers import LogicalLine, RecordJoiner, record_of
 from rl_pipeline.reader.demultiplexer import Demultiplexer
+from rl_pipeline.reader.envelopes import source_of_process
 from rl_pipeline.reader.evidence import TAIL_BYTES, Times, last_moment, look_at_beginning
-from rl_pipeline.reader.lines import REPEATED_MARK, Unwrapped, repeat_count, unwrap
+from rl_pipeline.reader.lines import (
+    REPEATED_MARK,
+    USUAL,
+    Unwrapped,
+    plain_text,
+    repeat_count,
+    unwrap,
+    without_suffix,
+)
 from rl_pipeline.reader.message import Message
 from rl_pipeline.reader.read_report import Needles, ReadReport
 from rl_pipeline.reader.scan import NeedleScan, ScannedWindow
@@ -102,7 +111,39 @@ class _Reading:
             if record_of(raw) is not None:
                 self.records, index = RecordJoiner(), index - 1
                 continue
-            yield from self._line(raw, number, offset, needle=True, whole=len(raw) < len(text))
+            message = self._usual(raw, number, offset) if len(raw) < len(text) else None
+            if message is not None:
+                yield message
+            else:
+                yield from self._line(raw, number, offset, needle=True, whole=len(raw) < len(text))
+
+    def _usual(self, raw: bytes, number: int, offset: int) -> Message | None:
+        """The message of a line that nine of ten look like, at a fraction of the cost; None sends it the long way.
+
+        Only while nothing is open, and only what opens nothing: the result is that of `_line`.
+        """
+        text = plain_text(raw)
+        usual = USUAL.match(text)
+        if usual is None or "\r" in text:
+            return None
+        name, pid, ip, dated, level, origin, short_level, stamp, file = usual.groups()
+        payload, count = without_suffix(text[usual.end() :])
+        if self.demultiplexer.opens(payload):
+            return None
+        moment = self._dated(dated) if dated is not None else self._undated(stamp)
+        at, zone = moment or NO_MOMENT
+        return Message(
+            line=number,
+            byte_offset=offset,
+            source=source_of_process(name, pid, ip),
+            payload=payload,
+            logged_at=at,
+            zone=zone,
+            logger="vllm" if dated is None else "loguru",
+            level=level or short_level,
+            origin=origin or file,
+            repeat_count=count,
+        )
 
     def end(self) -> Iterator[Message]:
         """Messages that the end of the file ends."""
@@ -117,7 +158,7 @@ class _Reading:
 
     def _follow(self, scanned: ScannedWindow, index: int) -> Generator[Message, None, int]:
         """Line by line from `index` on; returns the index at which scanning may go on."""
-        window, hits, edges = scanned.window, scanned.hits, scanned.edges.tolist()
+        window, hits, edges = scanned.window, scanned.hits, scanned.edge_list
         hit = bisect_left(hits, index)
         while index < scanned.count:
             if self.records is None and not self.demultiplexer.is_open:
@@ -186,17 +227,28 @@ class _Reading:
         collected = dated_moment(received) if received else None
         if collected is not None:
             self.years.saw(collected.at)
-        moment, head = collected, item.head
-        if head is not None and head.stamp is not None:
-            if not head.dated:
-                at = self.years.resolve(head.stamp)
-                moment = Moment(at, None) if at is not None else collected
-            elif (dated := dated_moment(head.stamp)) is not None:
-                self.years.saw(dated.at)
-                moment = dated
+        head = item.head
+        if head is None or head.stamp is None:
+            moment = None
+        else:
+            moment = self._dated(head.stamp) if head.dated else self._undated(head.stamp)
+        if moment is None and collected is not None:
+            self.times.saw(*collected)
+        return moment or collected
+
+    def _dated(self, stamp: str) -> Moment | None:
+        moment = dated_moment(stamp)
         if moment is not None:
-            self.times.saw(moment.at, moment.zone)
+            self.years.saw(moment.at)
+            self.times.saw(*moment)
         return moment
+
+    def _undated(self, stamp: str) -> Moment | None:
+        at = self.years.resolve(stamp)
+        if at is None:
+            return None
+        self.times.saw(at, None)
+        return Moment(at, None)
 
     def _count_folded(self, data: bytes) -> None:
         """Lines that Ray left out, over all lines of a window, with or without needle."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -333,3 +334,24 @@ def test_an_empty_file_has_no_messages():
 
     assert messages == []
     assert (report.lines, report.cut_tail, report.first_logged_at) == (0, False, None)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{RAY}{LOGURU}Resuming from global_step: 3",
+        f"{RAY}{LOGURU}Resuming from global_step: 3\x1b[32m [repeated 5x across cluster]\x1b[0m\r",
+        f"{RAY}{LOGURU}global_step: 3 at 22%|#| 13/60 [2:10:40<7:52:27, 603.1s/it] done",
+        "(E pid=1, ip=10.0.0.1) INFO 01-09 11:22:33 [loggers.py:127] Engine 000: Avg prompt throughput: 1.0",
+        "(EngineCore_DP0 pid=1) INFO 01-09 11:22:33 [loggers.py:127] Engine 000: Avg prompt throughput: 22%|#| 1/2 [1]",
+        "(E pid=word) INFO 99-99 11:22:33 [loggers.py:127] Engine 000: Avg prompt throughput: 1.0",
+        "(E pid=1) 2026-02-30 11:22:33.444 | INFO | a:b:1 - global_step: 1",
+    ],
+)
+def test_the_short_way_of_a_usual_line_gives_what_the_long_way_gives(line):
+    short = read_lines(f"{LOGURU}global_step: 0", line)
+
+    # An open block sends the lines behind it the long way; both logs have one dated line before.
+    long = read_lines(f"(Other pid=9) {LOGURU}Step 1: ", line)
+
+    assert replace(short[1], byte_offset=0) == replace(long[0], byte_offset=0)
