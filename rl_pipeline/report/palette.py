@@ -117,6 +117,8 @@ def vega_config(theme: Theme) -> dict[str, Any]:
             "titleFontSize": 11,
         },
         "axisX": {"grid": False},
+        # Above the axis, where it is read without turning the head.
+        "axisY": {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "start", "titleX": 0, "titleY": -8},
         "legend": {"labelColor": theme.ink, "titleColor": theme.quiet, "titleFontWeight": "normal", "labelLimit": 260},
         "title": {
             "anchor": "start",

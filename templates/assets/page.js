@@ -9,7 +9,7 @@
   open();
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details.finding:not([open])")];
+    opened = [...document.querySelectorAll("details:is(.finding,.lesser):not([open])")];
     for (const node of opened) node.open = true;
   });
   addEventListener("afterprint", () => { for (const node of opened) node.open = false; });

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ VEGA_LITE = "https://vega.github.io/schema/vega-lite/v5.json"  # names the gramm
 WIDTH, HEIGHT = 760, 260
 SMALL_WIDTH, SMALL_HEIGHT = 380, 170  # two of these stand beside each other on a page
 TITLE_PIXELS, SUBTITLE_PIXELS = 7.4, 5.4  # mean width of a character in both sizes
+ABOVE_NAMES = {"titleY": -28}  # of a vertical axis, where names of jobs stand above the plot
+LABEL_SHARE = 0.2  # of the step axis that a job's name may take on a narrow page
 DIGITS = 7  # of numbers in a chart: finer than a pixel, and short enough to read
 
 Cell = str | int | float | bool | None
@@ -78,7 +80,7 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.{DIGITS}g}")
 
 
-def restarts_layer(starts: Iterable[tuple[str, int]], theme: Theme, *, at: float = 0.0) -> list[dict[str, Any]]:
+def restarts_layer(starts: Sequence[tuple[str, int]], theme: Theme, *, at: float = 0.0) -> list[dict[str, Any]]:
     """Dashed rules where a job begins, named on top.
 
     Args:
@@ -86,7 +88,10 @@ def restarts_layer(starts: Iterable[tuple[str, int]], theme: Theme, *, at: float
         theme: colours.
         at: shift of the rule in steps, so that it stands before the first point.
     """
-    values = [{"job": job, "start": step - at} for job, step in starts]
+    values = [
+        {"job": job if height is not None else "", "start": step - at, "height": height or 0}
+        for (job, step), height in zip(starts, _label_heights([step for _, step in starts]), strict=True)
+    ]
     rule = {
         "data": {"values": values},
         "mark": {"type": "rule", "strokeDash": [4, 4], "color": theme.quiet, "opacity": 0.8},
@@ -98,7 +103,21 @@ def restarts_layer(starts: Iterable[tuple[str, int]], theme: Theme, *, at: float
         "encoding": {
             "x": {"field": "start", "type": "quantitative"},
             "y": {"value": -2},
+            "yOffset": {"field": "height", "type": "quantitative", "scale": None},
             "text": {"field": "job", "type": "nominal"},
         },
     }
     return [rule, name]
+
+
+def _label_heights(steps: Sequence[int]) -> list[int | None]:
+    """Pixels by which each name is raised so that none covers another; None where there is no room."""
+    span = (max(steps) - min(steps)) if steps else 0
+    last: dict[int, int] = {}
+    heights: list[int | None] = []
+    for step in steps:
+        free = [raised for raised in (0, -12) if raised not in last or step - last[raised] >= LABEL_SHARE * span]
+        heights.append(free[0] if free else None)
+        if free:
+            last[free[0]] = step
+    return heights

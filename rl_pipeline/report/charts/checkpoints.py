@@ -6,7 +6,16 @@ from typing import Any
 
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.checkpoints import Candidate, CheckpointChoice
-from rl_pipeline.report.charts.chart import WIDTH, Cell, Chart, records, restarts_layer, rounded, specification
+from rl_pipeline.report.charts.chart import (
+    ABOVE_NAMES,
+    WIDTH,
+    Cell,
+    Chart,
+    records,
+    restarts_layer,
+    rounded,
+    specification,
+)
 from rl_pipeline.report.charts.steps_axis import step_axis
 from rl_pipeline.report.formatting import fixed
 from rl_pipeline.report.palette import Theme
@@ -29,7 +38,12 @@ def checkpoint_chart(data: ChartData, theme: Theme) -> Chart | None:
         "exponential mean of the reward at each checkpoint ± one standard error; the mean counts unscored samples as 0"
     )
     x = step_axis([int(str(row[0])) for row in rows])
-    y: dict[str, Any] = {"type": "quantitative", "title": "moving average", "scale": {"zero": False, "padding": 8}}
+    y: dict[str, Any] = {
+        "type": "quantitative",
+        "title": "moving average",
+        "axis": ABOVE_NAMES,
+        "scale": {"zero": False, "padding": 8},
+    }
     names = {CHOSEN: theme.ink, TIED: theme.accent, WORSE: theme.unscored, EXCLUDED: theme.rule}
     present = [name for name in names if any(row[5] == name for row in rows)]
     colour = {

@@ -7,6 +7,7 @@ from typing import Any
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.step_curves import Curve, CurvePoint
 from rl_pipeline.report.charts.chart import (
+    ABOVE_NAMES,
     HEIGHT,
     SMALL_HEIGHT,
     SMALL_WIDTH,
@@ -56,7 +57,12 @@ def curve_chart(curve: Curve, data: ChartData, theme: Theme, *, is_small: bool =
     subtitle = f"{curve.metric}{_unit(curve)} by step, with its exponential mean{_remarks(curve, is_small)}"
     x = step_axis([point.step for point in curve.points])
     label = None if is_small else curve.name
-    y: dict[str, Any] = {"type": "quantitative", "title": label, "scale": {"zero": False, "padding": 8}}
+    y: dict[str, Any] = {
+        "type": "quantitative",
+        "title": label,
+        "axis": ABOVE_NAMES,
+        "scale": {"zero": False, "padding": 8},
+    }
     body = {
         "width": SMALL_WIDTH if is_small else WIDTH,
         "height": SMALL_HEIGHT if is_small else HEIGHT,
@@ -124,13 +130,12 @@ def _starts(data: ChartData, curve: Curve, *, named: bool) -> list[tuple[str, in
 def _seen(curve: Curve) -> str:
     """Begin and end of the smoothed line, in words."""
     values = [point.value for point in curve.points]
-    name = curve.name[:1].upper() + curve.name[1:]
+    name = curve.name if "@" in curve.name else curve.name[:1].upper() + curve.name[1:]
     if len(set(values)) == 1:
         return f"{name} is {significant(values[0], 3)} in every step"
     n = min(END_POINTS, len(values) // 2) or 1
     early, late = sum(values[:n]) / n, sum(values[-n:]) / n
-    span = f"between {significant(min(values), 3)} and {significant(max(values), 3)}"
-    return f"{name} {significant(early, 3)} in the first {n} steps, {significant(late, 3)} in the last; {span}"
+    return f"{name} {significant(early, 3)} in the first {plural(n, 'step')}, {significant(late, 3)} in the last {n}"
 
 
 def _unit(curve: Curve) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from rl_pipeline.analysis.chart_data import ChartData, RewardPoint, RewardSeries
 from rl_pipeline.report.charts.chart import (
+    ABOVE_NAMES,
     HEIGHT,
     WIDTH,
     Cell,
@@ -51,7 +52,12 @@ def reward_chart(data: ChartData, theme: Theme) -> Chart | None:
     rows = tuple(_row(point, half) for point in series.points)
     title, subtitle = stated(data.fired, "R26", _title(series)), _subtitle(data)
     x = step_axis([point.step for point in series.points])
-    y: dict[str, Any] = {"type": "quantitative", "title": "mean reward", "scale": {"zero": False, "padding": 12}}
+    y: dict[str, Any] = {
+        "type": "quantitative",
+        "title": "mean reward",
+        "axis": ABOVE_NAMES,
+        "scale": {"zero": False, "padding": 12},
+    }
     body = {
         "width": WIDTH,
         "height": HEIGHT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rl_pipeline.analysis.chart_data import ChartData
@@ -21,6 +22,7 @@ from rl_pipeline.schema import OUTCOMES
 
 TOKEN_COLUMNS = ("outcome", "tokens_from", "tokens_below", "trials")
 SECOND_COLUMNS = ("outcome", "seconds_from", "seconds_below", "trials")
+MANY_DECADES = 2e3
 CONTEXT_COLUMNS = ("tokens_per_turn_from", "tokens_per_turn_to", "solve_rate", "low", "high", "scored", "unscored")
 
 
@@ -28,8 +30,7 @@ def tokens_chart(data: ChartData, theme: Theme) -> Chart | None:
     """None when no trial has a token count."""
     if data.tokens is None:
         return None
-    medians = _medians(data.tokens, lambda value: thousands(round(value)))
-    title = f"Generated tokens of the middle trial: {medians}"
+    title = f"Half of the trials write fewer tokens than {_medians(data.tokens, lambda value: thousands(round(value)))}"
     return _spread_chart("tokens", data.tokens, title, "generated tokens per trial", TOKEN_COLUMNS, theme)
 
 
@@ -37,12 +38,13 @@ def seconds_chart(data: ChartData, theme: Theme) -> Chart | None:
     """None when no trial has a duration."""
     if data.seconds is None:
         return None
-    title = f"The agent of the middle trial works {_medians(data.seconds, duration)}"
+    title = f"Half of the trials keep the agent busy for less than {_medians(data.seconds, duration)}"
     return _spread_chart("durations", data.seconds, title, "seconds of the agent per trial", SECOND_COLUMNS, theme)
 
 
 def _medians(spread: Spread, written: Any) -> str:  # noqa: ANN401 - a formatter
-    return ", ".join(f"{written(spread.medians[name])} {name}" for name in OUTCOMES if name in spread.medians)
+    parts = [f"{written(spread.medians[name])} ({name})" for name in OUTCOMES if name in spread.medians]
+    return ", ".join(parts)
 
 
 def _spread_chart(name: str, spread: Spread, title: str, what: str, columns: tuple[str, ...], theme: Theme) -> Chart:
@@ -82,7 +84,7 @@ def _spread_body(
                 "type": "quantitative",
                 "title": what,
                 "scale": {"type": "log", "domain": [min(edges), max(edges)], "nice": False},
-                "axis": {"format": "~s", "grid": False, "tickCount": 6, "labelOverlap": "greedy"},
+                "axis": {"format": "~s", "grid": False, "values": _ticks(min(edges), max(edges))},
             },
             "x2": {"field": columns[2]},
             "y": {"field": "below", "type": "quantitative", "title": "trials", "axis": {"tickCount": 4}},
@@ -95,6 +97,13 @@ def _spread_body(
             },
         },
     }
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """1, 2, 5 × powers of ten between the two; powers alone over more than three decades."""
+    steps = (1.0, 2.0, 5.0) if high / low < MANY_DECADES else (1.0,)
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [step * 10.0**exponent for exponent in exponents for step in steps if low <= step * 10.0**exponent <= high]
 
 
 def context_chart(data: ChartData, theme: Theme) -> Chart | None:
@@ -114,7 +123,7 @@ def context_chart(data: ChartData, theme: Theme) -> Chart | None:
         "type": "quantitative",
         "title": "prompt tokens per turn",
         "scale": {"type": "log", "domain": [bins[0].low, bins[-1].high], "nice": False},
-        "axis": {"format": "~s", "grid": False, "tickCount": 5, "labelOverlap": "greedy"},
+        "axis": {"format": "~s", "grid": False, "values": _ticks(bins[0].low, bins[-1].high)},
     }
     y = {"type": "quantitative", "title": None, "axis": {"format": ".0%", "tickCount": 5}}
     body = {

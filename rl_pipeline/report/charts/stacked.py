@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rl_pipeline.report.charts.chart import HEIGHT, WIDTH, Cell, restarts_layer
+from rl_pipeline.report.charts.chart import ABOVE_NAMES, HEIGHT, WIDTH, Cell, restarts_layer
 from rl_pipeline.report.palette import Theme
 
 
@@ -45,7 +45,7 @@ def stacked_steps(
         "mark": {"type": "bar", "tooltip": True, "width": round(max(1.0, 0.88 * pixels), 2)},
         "encoding": {
             "x": x,
-            "y": {"type": "quantitative", "stack": "zero", **y},
+            "y": {"type": "quantitative", "stack": "zero", **y, "axis": {**y.get("axis", {}), **ABOVE_NAMES}},
             "color": {
                 "field": field,
                 "type": "nominal",

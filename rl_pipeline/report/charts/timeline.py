@@ -8,11 +8,14 @@ from typing import Any
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.timeline import CLOCK, IN_VAIN, MARKS, PARTS, QUEUE, START_UP, TAIL, TRAINING, Timeline
 from rl_pipeline.report.charts.chart import WIDTH, Cell, Chart, records, rounded, specification
-from rl_pipeline.report.formatting import moment, plural, significant
+from rl_pipeline.report.formatting import duration, moment, plural, significant
 from rl_pipeline.report.palette import Theme
+from rl_pipeline.units import SECONDS_PER_HOUR
 
 COLUMNS = ("job", "what", "begin_hours", "end_hours", "first_step", "last_step")
 ROW_HEIGHT, MOST_ROWS = 46, 40
+# Hours and minutes; at midnight the day.
+CLOCK_LABEL = "utcFormat(datum.value, utchours(datum.value) + utcminutes(datum.value) === 0 ? '%d %b' : '%H:%M')"
 SHAPES = ("triangle-up", "diamond", "circle")
 
 
@@ -69,7 +72,7 @@ def _x(line: Timeline, field: str) -> dict[str, Any]:
         "type": "temporal",
         "title": f"time in the logs ({zone})",
         "scale": {"type": "utc"},
-        "axis": {"labelOverlap": True},
+        "axis": {"tickCount": 8, "labelExpr": CLOCK_LABEL},
     }
 
 
@@ -131,8 +134,8 @@ def _title(line: Timeline) -> str:
     if line.axis != CLOCK:
         return f"{count} in {significant(hours, 3)} h of step time; the logs have no common clock"
     waited = sum(stretch.end - stretch.begin for stretch in line.stretches if stretch.part == QUEUE)
-    between = f", {significant(waited, 2)} h of them between jobs" if waited >= 0.005 else ""
-    return f"{count} in {significant(hours, 3)} h{between}"
+    between = f", {duration(waited * SECONDS_PER_HOUR)} of them between jobs" if waited >= 0.005 else ""
+    return f"{count} in {duration(hours * SECONDS_PER_HOUR)}{between}"
 
 
 def _subtitle(line: Timeline) -> str:

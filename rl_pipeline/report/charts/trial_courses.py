@@ -8,7 +8,7 @@ from typing import Any
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.trial_course import CourseCell, TrialCourse
 from rl_pipeline.report.charts.chart import WIDTH, Cell, Chart, records, rounded, specification
-from rl_pipeline.report.formatting import moment, percent, thousands
+from rl_pipeline.report.formatting import moment, percent, plural, thousands
 from rl_pipeline.report.palette import Theme
 from rl_pipeline.schema import OUTCOMES, SOLVED
 
@@ -45,7 +45,8 @@ def failure_chart(data: ChartData, theme: Theme) -> Chart | None:
     rows = _rows(course.failures)
     sums: dict[str, int] = {}
     for cell in course.failures:
-        sums[cell.kind] = sums.get(cell.kind, 0) + cell.trials
+        kind = cell.kind.replace("_", " ")
+        sums[kind] = sums.get(kind, 0) + cell.trials
     order = sorted(sums, key=lambda kind: (-sums[kind], kind))
     names = {kind: theme.series[place % len(theme.series)] for place, kind in enumerate(order)}
     first = order[0]
@@ -66,28 +67,39 @@ def failure_chart(data: ChartData, theme: Theme) -> Chart | None:
 
 
 def _words(name: str) -> str:
-    text = name.replace("_", " ")
-    return text[:1].upper() + text[1:]
+    return name[:1].upper() + name[1:]
 
 
 def _remarks(course: TrialCourse) -> str:
     left_out = f" · {thousands(course.without_time)} without an end time left out" if course.without_time else ""
-    return f" · faint: fewer than {FEW} trials{left_out}"
+    few = len({cell.hours for cell in course.outcomes if cell.of_trials < _fewest(course)})
+    in_table = f" · {plural(few, 'bin')} of fewer than {FEW} trials in the table only" if few else ""
+    return in_table + left_out
+
+
+def _fewest(course: TrialCourse) -> int:
+    """Trials that a bin must hold to be drawn; any number in a run whose bins are all small."""
+    sizes = sorted({cell.hours: cell.of_trials for cell in course.outcomes}.values())
+    return FEW if sizes[len(sizes) // 2] >= FEW else 1
 
 
 def _rows(cells: Sequence[CourseCell]) -> tuple[tuple[Cell, ...], ...]:
     return tuple(
-        (moment(c.started_at), rounded(c.hours), c.kind, c.trials, rounded(c.share), c.of_trials) for c in cells
+        (moment(c.started_at), rounded(c.hours), c.kind.replace("_", " "), c.trials, rounded(c.share), c.of_trials)
+        for c in cells
     )
 
 
 def _body(
     course: TrialCourse, rows: tuple[tuple[Cell, ...], ...], columns: tuple[str, ...], names: dict[str, str]
 ) -> dict[str, Any]:
+    # A bin at the end of the run may hold a handful of trials: its shares say nothing.
+    fewest = _fewest(course)
     width, rank = course.minutes / 60, {name: place for place, name in enumerate(names)}
     values = [
         {**record, "to": float(str(record["hours"])) + width * 0.94, "rank": rank[str(record[columns[2]])]}
         for record in records(columns, rows)
+        if int(str(record["trials_in_bin"])) >= fewest
     ]
     begin = moment(course.outcomes[0].started_at, course.zone)
     return {
@@ -119,8 +131,6 @@ def _body(
                 "legend": {"title": None, "orient": "bottom", "columns": 3},
             },
             "order": {"field": "rank", "type": "quantitative"},
-            # A bin at the end of the run may hold a handful of trials: its shares say little.
-            "opacity": {"condition": {"test": f"datum.trials_in_bin < {FEW}", "value": 0.3}, "value": 1},
         },
     }
 

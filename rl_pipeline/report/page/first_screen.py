@@ -125,11 +125,13 @@ def _tile(number: FirstNumber) -> TileView:
             population=f"not measurable: {estimate.reason or 'the inputs do not show it'}",
             spark=Markup(""),
         )
-    population = f"n = {thousands(estimate.n)} · {estimate.population}" if estimate.n else estimate.population
+    has_interval = estimate.lower is not None and estimate.upper is not None
+    level = f"{estimate.level * 100:.0f}{NARROW_SPACE}% interval" if has_interval else "no interval"
+    population = f"{level} · n = {thousands(estimate.n)} · {estimate.population}"
     return TileView(
         label=number.label,
         value=typographic(_written(estimate.value, kind)),
-        interval=_interval(estimate.lower, estimate.upper, kind, estimate.level),
+        interval=_interval(estimate.lower, estimate.upper, kind),
         population=population,
         spark=spark(number.course),
     )
@@ -141,11 +143,11 @@ def _written(value: float, kind: str) -> str:
     return fixed(value, 1) if kind == SPEED_NUMBER else percent(value)
 
 
-def _interval(lower: float | None, upper: float | None, kind: str, level: float) -> str:
-    """`42.5–45.0 % (95 % interval)`."""
+def _interval(lower: float | None, upper: float | None, kind: str) -> str:
+    """`42.5–45.0 %`."""
     if lower is None or upper is None:
-        return "no interval"
+        return ""
     low, high = _written(lower, kind), _written(upper, kind)
     if high.endswith("%"):
         low = low.removesuffix("%").rstrip()
-    return typographic(f"{low}–{high} ({level * 100:.0f}{NARROW_SPACE}% interval)")
+    return typographic(f"{low}–{high}")

@@ -15,6 +15,7 @@ from rl_pipeline.analysis.summary import ExperimentResult
 from rl_pipeline.report.charts.chart import Chart
 from rl_pipeline.report.formatting import count, fixed, percent, plural
 from rl_pipeline.report.page.figures import FigureView, figures
+from rl_pipeline.report.page.headings import jobs_heading, stability_heading
 from rl_pipeline.report.page.time_tree import TreeRow, time_tree
 from rl_pipeline.report.views.checkpoints import checkpoint_section
 from rl_pipeline.report.views.comparison import comparison_section
@@ -48,6 +49,7 @@ class PageSection:
         id: its anchor.
         label: its short name.
         heading: what is seen.
+        first_is_titled: whether the first picture keeps its own title, since the heading says something else.
         figures: pictures.
         blocks: tables and sentences behind them, folded.
         tree: rows of the time tree; empty in other sections.
@@ -61,6 +63,7 @@ class PageSection:
     blocks: tuple[Block, ...] = ()
     tree: tuple[TreeRow, ...] = ()
     missing: tuple[str, ...] = ()
+    first_is_titled: bool = False
 
 
 def page_sections(result: ExperimentResult, data: ChartData, charts: Mapping[str, Chart]) -> tuple[PageSection, ...]:
@@ -105,9 +108,17 @@ def page_sections(result: ExperimentResult, data: ChartData, charts: Mapping[str
             charts,
             [curve.name.lower().replace(" ", "_") for curve in data.stability],
             [],
+            heading=stability_heading(result.findings),
             missing=tuple(curve.name for curve in data.stability if curve.metric is None),
         ),
-        _section("jobs", "Jobs compared", charts, ["jobs_*"], [comparison_section(result.comparison)]),
+        _section(
+            "jobs",
+            "Jobs compared",
+            charts,
+            ["jobs_*"],
+            [comparison_section(result.comparison)],
+            heading=jobs_heading(result.comparison),
+        ),
         _section("checkpoints", "Checkpoints", charts, ["checkpoints"], [checkpoint_section(result.checkpoints)]),
     )
     return tuple(section for section in made if section is not None)
@@ -121,6 +132,7 @@ def _section(
     views: Sequence[SectionView | None],
     *,
     more: Sequence[Block | None] = (),
+    heading: str | None = None,
     tree: tuple[TreeRow, ...] = (),
     missing: tuple[str, ...] = (),
 ) -> PageSection | None:
@@ -132,7 +144,8 @@ def _section(
     return PageSection(
         id=anchor,
         label=label,
-        heading=shown[0].title if shown else label,
+        heading=heading or (shown[0].title if shown else label),
+        first_is_titled=heading is not None,
         figures=shown,
         blocks=tuple(blocks),
         tree=tree,
@@ -161,7 +174,7 @@ def _engine_block(engines: EngineAnalysis) -> Block | None:
         for engine in engines.engines
     )
     titles = "Engine | Job | Lines | Running | Waiting | KV Cache | Tokens/s | Peak Tokens/s"
-    return Block(heading="Each engine, means over its lines", table=table(titles, rows, words=2))
+    return Block(heading="Means of Each Engine", table=table(titles, rows, words=2))
 
 
 def _trial_blocks(result: ExperimentResult) -> list[Block]:
@@ -174,8 +187,8 @@ def _trial_blocks(result: ExperimentResult) -> list[Block]:
     )
     return [
         Block(heading="Exceptions", table=view.exceptions, notes=(note,)),
-        Block(heading="Turns by exception", table=view.turns_by_exception),
-        Block(heading="Turns by outcome", table=view.turns_by_outcome),
+        Block(heading="Turns by Exception", table=view.turns_by_exception),
+        Block(heading="Turns by Outcome", table=view.turns_by_outcome),
     ]
 
 
@@ -199,7 +212,7 @@ def _task_blocks(data: ChartData) -> list[Block]:
     more = len(changes.changes) - len(rates)
     notes = [f"The {len(rates)} largest changes; {plural(more, 'further task')} in the Parquet tables."] if more else []
     titles = "Task | First Third | Last Third | Change (Points) | Scored Trials | Became"
-    return [Block(heading="Tasks that changed", table=table(titles, rows), notes=tuple(notes))]
+    return [Block(heading="Tasks That Changed", table=table(titles, rows), notes=tuple(notes))]
 
 
 def _became(first: float, last: float) -> str:

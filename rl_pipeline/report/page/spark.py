@@ -21,9 +21,10 @@ def spark(values: Sequence[float], *, width: int = WIDTH, height: int = HEIGHT) 
         f"{_short(height / 2 if flat else 2 + (high - value) / spread * (height - 4))}"
         for place, value in enumerate(values)
     )
-    return Markup('<svg class="spark" viewBox="0 0 {} {}" aria-hidden="true"><polyline points="{}"/></svg>').format(
-        width, height, points
-    )
+    return Markup(
+        '<svg class="spark" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">'
+        '<polyline points="{}"/></svg>'
+    ).format(width, height, points)
 
 
 def _short(value: float) -> str:
