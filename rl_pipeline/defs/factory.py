@@ -7,8 +7,10 @@ import dagster as dg
 from rl_pipeline.defs.experiment_assets import experiment_results, trials
 from rl_pipeline.defs.index_assets import job_index
 from rl_pipeline.defs.job_assets import job_tables, job_trials, raw_log
+from rl_pipeline.defs.notification_sensor import notifications_sensor
 from rl_pipeline.defs.partitions import LOG_FILES, TRIAL_FOLDERS
 from rl_pipeline.defs.resources import Inputs, Reports, Sensing, Store
+from rl_pipeline.defs.running_sensor import running_jobs_sensor
 from rl_pipeline.defs.runs import read_job_log, report_experiment
 from rl_pipeline.defs.sensors import finished_experiments_sensor, finished_jobs_sensor
 from rl_pipeline.settings import Settings
@@ -27,6 +29,8 @@ def build_definitions(settings: Settings) -> dg.Definitions:
         sensors=[
             finished_jobs_sensor(settings.tick_seconds),
             finished_experiments_sensor(settings.tick_seconds),
+            running_jobs_sensor(settings),
+            notifications_sensor(settings),
         ],
         executor=dg.in_process_executor,
     )

@@ -14,7 +14,9 @@ from pathlib import Path
 import dagster as dg
 
 from rl_pipeline.defs.factory import build_definitions
+from rl_pipeline.defs.job_index import JobIndex
 from rl_pipeline.defs.partitions import EXPERIMENT_TAG
+from rl_pipeline.defs.run_records import failure_words
 from rl_pipeline.defs.runs import READ_LOG, REPORT
 from rl_pipeline.defs.versions import REPORT_ASSET, complete_jobs, current_experiment_version, recorded_versions
 from rl_pipeline.discovery import ExperimentOnDisk
@@ -68,6 +70,7 @@ class Runner:
 
     def __init__(self, settings: Settings, instance: dg.DagsterInstance) -> None:
         self.instance = instance
+        self.index = JobIndex(settings.store)
         self._definitions = build_definitions(settings)
 
     def run(self, dagster_job: str, key: str, experiment_key: str) -> Outcome:
@@ -80,7 +83,9 @@ class Runner:
             raise_on_error=False,
         )
         kind = JOB if dagster_job == READ_LOG else EXPERIMENT
-        return Outcome(kind, key, MADE) if result.success else Outcome(kind, key, FAILED, reason_of(result))
+        return (
+            Outcome(kind, key, MADE) if result.success else Outcome(kind, key, FAILED, failure_words(result.all_events))
+        )
 
 
 def _experiment(found: ExperimentOnDisk, runner: Runner, *, force: bool) -> Iterator[Outcome]:
@@ -92,22 +97,12 @@ def _experiment(found: ExperimentOnDisk, runner: Runner, *, force: bool) -> Iter
             yield Outcome(JOB, job.job_key, CURRENT)
         else:
             yield runner.run(READ_LOG, job.job_key, found.key)
-    wanted = current_experiment_version(runner.instance, keys)
+    members = [job.job_key for job in runner.index.experiment(found.key).jobs]
+    wanted = current_experiment_version(runner.instance, members)
     if not force and recorded_versions(runner.instance, REPORT_ASSET, [found.key]).get(found.key) == wanted:
         yield Outcome(EXPERIMENT, found.key, CURRENT)
     else:
         yield runner.run(REPORT, found.key, found.key)
-
-
-def reason_of(result: dg.ExecuteInProcessResult) -> str:
-    """The first failed step's words, and the blocking checks that failed."""
-    for event in result.all_events:
-        if event.is_step_failure:
-            error = event.step_failure_data.error
-            cause = error.cause or error if error else None
-            data = event.step_failure_data.user_failure_data
-            return (data.description if data else None) or (cause.message.strip() if cause else "unknown")
-    return "unknown"
 
 
 def report_of(settings: Settings, experiment_key: str) -> Path:

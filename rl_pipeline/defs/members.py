@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from rl_pipeline import pipeline
-from rl_pipeline.defs.job_index import RegisteredExperiment
+from rl_pipeline.defs.job_index import RegisteredExperiment, RegisteredJob
 from rl_pipeline.defs.resources import Store
+from rl_pipeline.discovery import first_printed_time
+from rl_pipeline.discovery.job_state import last_printed_time
+from rl_pipeline.discovery.tail import read_tail
 from rl_pipeline.errors import DataError
 from rl_pipeline.schema import Job
+from rl_pipeline.tables.frames import to_arrow
 from rl_pipeline.tables.quality import Violation
 
 BROKEN_RULES = "broken_rules"
@@ -66,18 +70,39 @@ def _can_be_believed(provenance: Mapping[str, Any] | None) -> bool:
     return provenance is not None and not provenance.get(BROKEN_RULES)
 
 
-def time_windows(store: Store, job_keys: Sequence[str]) -> list[pipeline.JobTables]:
-    """The `jobs` rows alone, by which trials find their job."""
+def time_windows(store: Store, members: Members) -> list[pipeline.JobTables]:
+    """The `jobs` rows alone, by which trials find their job.
+
+    A job whose tables are not made yet is there with the first and last time printed in its log, so that
+    its trials are not given to another job meanwhile.
+    """
     tables = store.tables()
-    return [
-        pipeline.JobTables(tables={Job.TABLE: tables.read_job_table(key, Job.TABLE)}, provenance={}) for key in job_keys
-    ]
+    made = [tables.read_job_table(key, Job.TABLE) for key in members.present]
+    logs = [job for job in members.experiment.jobs if job.job_key in members.missing]
+    rows = [*made, *(to_arrow([row], Job) for row in map(_window_of_log, logs) if row is not None)]
+    return [pipeline.JobTables(tables={Job.TABLE: row}, provenance={}) for row in rows]
+
+
+def _window_of_log(job: RegisteredJob) -> Job | None:
+    """A `jobs` row of which only the window counts; None when the log is gone or prints no time."""
+    path = Path(job.path)
+    try:
+        first, last = first_printed_time(path), last_printed_time(read_tail(path).data)
+    except OSError:
+        return None
+    if first is None or last is None:
+        return None
+    return Job(
+        experiment=job.experiment, job=job.job, job_key=job.job_key, path=path.name, size_bytes=0, fingerprint="",
+        first_logged_at=first, last_logged_at=last, lines=0, printed_lines=0, blocks=0, broken_blocks=0,
+        dialect_lines={},
+    )  # fmt: skip
 
 
 def experiment_trials(store: Store, members: Members) -> pipeline.TrialTables:
     """All trials of the experiment with their jobs; what the ledger knows is not read again."""
     return pipeline.read_experiment_trials(
         members.trial_roots(),
-        time_windows(store, members.present),
+        time_windows(store, members),
         ledger=store.tables().ledger_url(members.experiment.key),
     )

@@ -10,15 +10,23 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rl_pipeline.discovery import Inventory
 
 FORMAT = 1
-INVENTORY_FILE, STANDING_FILE = "inventory.json", "standing.json"
+INVENTORY_FILE, STANDING_FILE, STALLS_FILE = "inventory.json", "standing.json", "stalls.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stall:
+    """A running job that does not move, and why that is thought."""
+
+    job_key: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +73,24 @@ class Memory:
         """Keep what a look saw."""
         told = {name: getattr(standing, name) for name in Standing.__slots__}
         self._write(STANDING_FILE, json.dumps({"format": FORMAT, **told}, separators=(",", ":")))
+
+    def stalls(self) -> list[Stall]:
+        """The stalled jobs of the last look at running ones."""
+        try:
+            return [Stall(**{name: str(told[name]) for name in Stall.__slots__}) for told in self._list(STALLS_FILE)]
+        except (TypeError, KeyError):
+            return []
+
+    def remember_stalls(self, stalls: Sequence[Stall]) -> None:
+        """Keep what was seen stalled, to be told."""
+        self._write(STALLS_FILE, json.dumps([asdict(stall) for stall in stalls]))
+
+    def _list(self, name: str) -> list[Any]:
+        try:
+            told = json.loads(self._read(name) or "[]")
+        except ValueError:
+            return []
+        return told if isinstance(told, list) else []
 
     def _read(self, name: str) -> str | None:
         try:

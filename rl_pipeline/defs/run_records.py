@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import dagster as dg
@@ -112,3 +112,14 @@ def _sort(names: Sequence[str], wanted: Mapping[str, str], past: Mapping[str, Pa
             result.wait.append(name)
         else:
             result.ask[name] = repetitions(wanted[name])[runs.succeeded]
+
+
+def failure_words(events: Iterable[dg.DagsterEvent]) -> str:
+    """Why a run failed: the words of its first failed step."""
+    for event in events:
+        if event.is_step_failure:
+            data = event.step_failure_data
+            error = data.error.cause or data.error if data.error else None
+            told = data.user_failure_data.description if data.user_failure_data else None
+            return told or (error.message.strip() if error else "a step failed")
+    return "the process of the run ended before its time"

@@ -108,6 +108,7 @@ def finished_experiments_sensor(tick_seconds: int) -> dg.SensorDefinition:
                 dg.RunRequest(run_key=run_key, partition_key=key, tags={EXPERIMENT_TAG: key, PRIORITY_TAG: "1"})
                 for key, run_key in runs.ask.items()
             ],
+            skip_reason=None if runs.ask else f"{len(due)} experiments due, {len(runs.wait)} on their way",
             cursor=json.dumps({item.key: item.version for item in due}, separators=(",", ":")),
         )
 
