@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rl_pipeline.redaction import redact, secret_needles
+from rl_pipeline.redaction import KINDS, SK, STEMS, redact, secret_needles
 
 LETTERS = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
 
@@ -54,6 +54,12 @@ def test_a_credential_is_replaced_and_counted(text, kind):
 @pytest.mark.parametrize("text", ["sk-ant-", "WANDB_API_KEY=", "Authorization: Bearer ", "-----BEGIN PRIVATE KEY-----"])
 def test_needles_find_lines_with_credentials(text):
     assert any(needle in text.encode() for needle in secret_needles)
+
+
+def test_every_mark_holds_a_stem():
+    marks = [mark.lower() for kind in KINDS for mark in kind.marks if mark != "://"]
+
+    assert [mark for mark in marks if not any(stem in mark for stem in STEMS) and SK.search(mark) is None] == []
 
 
 @pytest.mark.parametrize(

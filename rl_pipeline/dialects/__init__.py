@@ -1,67 +1,23 @@
-"""Messages to rows: one file per format, all of them listed here, and the parser that deals out a job's messages.
+"""Messages to rows: one file per format, all listed in `registry`, and the parser that deals out a job's messages.
 
-A new format is a new module with the five parts of `contract` and a line in `DIALECTS`; the contract test then
-tries its samples without more being written. Importing this needs neither pandas nor pyarrow.
+Importing this needs neither pandas nor pyarrow, and no dialect before one is asked for: the processes that read
+trial files start in the time that one of these takes.
 """
 
 from __future__ import annotations
 
-import re
-from typing import cast
+from typing import TYPE_CHECKING, Any
 
-from rl_pipeline.dialects import (
-    configuration,
-    credentials,
-    effective_batch,
-    failures,
-    job_course,
-    job_parser,
-    rollout_batches,
-    slurm_tail,
-    step_block,
-    timers,
-    tracebacks,
-    trajectory_failures,
-    vllm_stats,
-    vllm_stats_v0,
-    vllm_summary,
-    wandb_mirror,
-)
-from rl_pipeline.dialects.contract import Dialect
+if TYPE_CHECKING:
+    from rl_pipeline.dialects.registry import BLOCK_HEAD, DIALECTS, NEEDLES, TRACEBACK_HEAD, JobParser
 
 __all__ = ["BLOCK_HEAD", "DIALECTS", "NEEDLES", "TRACEBACK_HEAD", "JobParser"]
 
-# In the order in which they are asked: frequent messages first, loose patterns last.
-DIALECTS: tuple[Dialect, ...] = tuple(
-    cast(Dialect, module)
-    for module in (
-        vllm_stats,
-        vllm_stats_v0,
-        trajectory_failures,
-        rollout_batches,
-        timers,
-        step_block,
-        wandb_mirror,
-        effective_batch,
-        vllm_summary,
-        job_course,
-        tracebacks,
-        slurm_tail,
-        failures,
-        configuration,
-        credentials,
-    )
-)
 
-# What the reader looks for: bytes of which every message of a dialect holds at least one.
-NEEDLES: tuple[bytes, ...] = tuple(dict.fromkeys(needle for dialect in DIALECTS for needle in dialect.NEEDLES))
-BLOCK_HEAD: re.Pattern[str] = step_block.BLOCK_HEAD
-TRACEBACK_HEAD: re.Pattern[str] = tracebacks.TRACEBACK_HEAD
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - of the types above
+    """The names above, from the list of all dialects when they are first asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rl_pipeline.dialects import registry  # noqa: PLC0415
 
-
-class JobParser(job_parser.JobParser):
-    """All dialects on the messages of one job: `parse` each message in file order, then `close`."""
-
-    def __init__(self, job: str) -> None:
-        """A parser for the job of that short name, e.g. `job_567548`."""
-        super().__init__(job, DIALECTS)
+    return getattr(registry, name)

@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 
 from rl_pipeline.dialects.contract import JobContext, Outcome, Sample
 from rl_pipeline.dialects.event_rows import event
-from rl_pipeline.dialects.secret_marks import SECRET_MARKS
 from rl_pipeline.reader.message import Message
-from rl_pipeline.redaction import redact
+from rl_pipeline.redaction import redact, secret_needles
 from rl_pipeline.schema import JobEvent, JobRow
 
 NAME = "credentials"
-NEEDLES = SECRET_MARKS
+NEEDLES = secret_needles
 HEADED = False
 PATTERNS: tuple[re.Pattern[str], ...] = ()  # those of `redaction`, tested there
 

@@ -11,20 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome
+from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, storable
 from rl_pipeline.reader.message import Message
 from rl_pipeline.redaction import redact
 from rl_pipeline.schema import JobEvent, JobRow
 
 DETAIL_LIMIT = 500  # characters kept of a message
 NAME_LIMIT = 200
-LARGEST_INTEGER = 2**63 - 1
-HALF_PAIR = re.compile("[\ud800-\udfff]")
 CUT_LINE = "the line was cut, so what stands at its end cannot be trusted"
-
-
-def storable(text: str) -> str:
-    """The text without half surrogate pairs, which no file format can hold."""
-    return text if text.isascii() else HALF_PAIR.sub("\ufffd", text)
 
 
 def stored_text(text: str, limit: int = DETAIL_LIMIT) -> str:

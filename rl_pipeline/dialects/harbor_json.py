@@ -17,9 +17,9 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from rl_pipeline.dialects.event_rows import LARGEST_INTEGER, storable
+from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, storable
 
-NUMBER_LIMIT = 40  # characters of a number worth reading
+NUMBER_LIMIT = 400  # characters of a number worth reading; the longest finite float has 309 before its point
 UTF8_BOM = codecs.BOM_UTF8
 CHUNK = 1 << 16
 
@@ -90,14 +90,21 @@ def checked_text(data: bytes) -> bytes:
         data = data[len(UTF8_BOM) :]
     if not data.strip(b" \t\r\n\0"):
         return _fail("empty file" if not data else "nothing but blanks or NUL bytes")
+    return data if is_text(data) else _fail("not UTF-8 text")
+
+
+def is_text(data: bytes) -> bool:
+    """Whether the bytes are UTF-8; looked at in pieces, so that no second copy of a big file is made."""
+    if data.isascii():
+        return True
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         for start in range(0, len(data), CHUNK):
             decoder.decode(data[start : start + CHUNK])
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        return _fail("not UTF-8 text")
-    return data
+        return False
+    return True
 
 
 def _fail(reason: str) -> bytes:

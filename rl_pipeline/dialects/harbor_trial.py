@@ -14,34 +14,31 @@ are no trial give the reason as text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 from msgspec import Raw, Struct
 
-from rl_pipeline.dialects.event_rows import LARGEST_INTEGER, storable
 from rl_pipeline.dialects.exception_classes import exception_class, is_masked_by_default
 from rl_pipeline.dialects.harbor_json import (
     ABSENT,
     ObjectReader,
     Unreadable,
     count_of,
+    is_text,
     items_of,
     members_of,
     number_of,
     text_of,
 )
+from rl_pipeline.dialects.harbor_usual import SECRETS, usual_trial
 from rl_pipeline.dialects.iso_time import Moment, read_time, seconds_between
-from rl_pipeline.dialects.secret_marks import ANY_SECRET_MARK
+from rl_pipeline.dialects.parsed_trial import MESSAGE_LIMIT, NAME_LIMIT, REWARDS_LIMIT, ParsedTrial, outcome_of
+from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, storable
+from rl_pipeline.dialects.token_ids import without_token_ids
 from rl_pipeline.redaction import redact
-from rl_pipeline.schema import SOLVED, UNSCORED, UNSOLVED, Trial
 
-NAME_LIMIT = 300
-MESSAGE_LIMIT = 200  # characters kept of an exception's message
 STEPS_LIMIT = 10_000
-REWARDS_LIMIT = 200
-SEARCHED_FOR_SECRETS = 1 << 20  # bytes of a member that are searched
 
 
 class Result(Struct):
@@ -114,45 +111,19 @@ EXCEPTION, PHASE, NAMED = ObjectReader(ExceptionInfo), ObjectReader(Phase), Obje
 VERIFIER_RESULT = ObjectReader(VerifierResult)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedTrial:
-    """A trial as its file tells it: the columns of `schema.Trial` that do not depend on place or job."""
-
-    trial: str
-    task: str | None
-    trial_id: str | None
-    source: str | None
-    agent: str | None
-    started_at: datetime | None
-    finished_at: datetime | None
-    zone: str | None
-    environment_setup_s: float | None
-    agent_setup_s: float | None
-    agent_execution_s: float | None
-    verifier_s: float | None
-    verifier_overrun_s: float | None
-    n_turns: int | None
-    n_input_tokens: int | None
-    n_cached_tokens: int | None
-    n_output_tokens: int | None
-    cost_usd: float | None
-    reward: float | None
-    rewards: dict[str, float | None] | None
-    outcome: str
-    exception_type: str | None
-    exception_class: str | None
-    exception_message: str | None
-    is_masked: bool
-    secrets_redacted: int
-
-    def row(self, *, path: str, is_eval: bool = False) -> Trial:
-        """The table row of a trial found at `path`; its job is not known yet."""
-        return Trial(path=path, is_eval=is_eval, **{name: getattr(self, name) for name in self.__slots__})
-
-
 def parse_trial(data: bytes | memoryview) -> ParsedTrial | str:
     """The trial, or the reason why the bytes are none."""
     data = bytes(data)
+    if data[:1] == b"{":
+        data = without_token_ids(data)
+        trial = usual_trial(data) if is_text(data) else None
+        if trial is not None:
+            return trial
+    return parse_patiently(data)
+
+
+def parse_patiently(data: bytes) -> ParsedTrial | str:
+    """The same for a file of any shape, member by member."""
     try:
         result = RESULT.read_document(data)
     except Unreadable as reason:
@@ -194,7 +165,7 @@ def _trial(result: Result, steps: list[Result], trial: str, secrets: int) -> Par
         cost_usd=usage.cost,
         reward=reward,
         rewards=rewards,
-        outcome=UNSCORED if reward is None else SOLVED if reward > 0 else UNSOLVED,
+        outcome=outcome_of(reward),
         exception_type=exception_type,
         exception_class=None if exception_type is None else exception_class(exception_type, message or ""),
         exception_message=message,
@@ -305,9 +276,4 @@ def name_of(raw: Raw) -> str | None:
 
 def secrets_in(results: Iterable[Result]) -> int:
     """Credentials in the configuration and the exceptions of a trial; none of them is stored."""
-    found = 0
-    for raw in (member for result in results for member in (result.config, result.exception_info)):
-        data = bytes(memoryview(raw)[:SEARCHED_FOR_SECRETS])
-        if ANY_SECRET_MARK.search(data) is not None:
-            found += sum(redact(data.decode("utf-8", "replace")).found.values())
-    return found
+    return sum(SECRETS.count(bytes(raw)) for result in results for raw in (result.config, result.exception_info))

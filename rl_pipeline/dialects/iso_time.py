@@ -1,4 +1,4 @@
-"""ISO 8601 times as trial files write them: with `Z`, an offset or nothing; any number of decimals."""
+"""ISO 8601 times as trial files write them: with `Z`, an offset or nothing; decimals are rounded to microseconds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 ISO_TIME = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s?(Z|z|[+-]\d\d:?\d\d(?::?\d\d)?)?"
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s?(Z|z|[+-]\d\d:?\d\d(?::?\d\d)?)?"
 )
 USUAL = "2026-01-09T11:22:33.444555Z"  # as Harbor writes nearly all of them; read without the pattern
 LONGEST = 60
@@ -40,10 +40,10 @@ def read_time(text: str | None) -> Moment | None:
     if found is None:
         return None
     year, month, day, hour, minute, second, decimals, zone = found.groups()
-    micro = int((decimals or "0")[:MICROSECOND_DIGITS].ljust(MICROSECOND_DIGITS, "0"))
+    tenths = int((decimals or "0")[: MICROSECOND_DIGITS + 1].ljust(MICROSECOND_DIGITS + 1, "0"))
     try:
-        at = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second or 0), micro)
-        return Moment(at - offset_of(zone), aware=zone is not None)
+        at = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second or 0))
+        return Moment(at + timedelta(microseconds=(tenths + 5) // 10) - offset_of(zone), aware=zone is not None)
     except (ValueError, OverflowError):
         return None
 

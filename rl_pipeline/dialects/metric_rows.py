@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rl_pipeline.dialects.contract import JobContext
-from rl_pipeline.dialects.event_rows import LARGEST_INTEGER, storable, stored_text
+from rl_pipeline.dialects.event_rows import stored_text
+from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, storable
 from rl_pipeline.reader.literals import Call
 from rl_pipeline.reader.message import Message
 from rl_pipeline.schema import BELOW_RESOLUTION, EVAL, MEASURED, NOT_FINITE, TEXT, TIMING, TRAIN, StepMetric

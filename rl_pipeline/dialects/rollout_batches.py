@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
-from rl_pipeline.dialects.event_rows import NAME_LIMIT, storable, stored_text
+from rl_pipeline.dialects.event_rows import NAME_LIMIT, stored_text
+from rl_pipeline.dialects.stored_values import storable
 from rl_pipeline.reader.literals import parse_literal
 from rl_pipeline.reader.message import Message, Source
 from rl_pipeline.schema import JobRow, RolloutBatch, Unparsed

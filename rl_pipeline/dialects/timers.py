@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
-from rl_pipeline.dialects.event_rows import storable
+from rl_pipeline.dialects.stored_values import storable
 from rl_pipeline.reader.message import Message, Source
 from rl_pipeline.schema import JobRow, PhaseTiming
 

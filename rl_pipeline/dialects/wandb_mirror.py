@@ -14,8 +14,9 @@ import re
 from collections.abc import Sequence
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
-from rl_pipeline.dialects.event_rows import LARGEST_INTEGER, integer
+from rl_pipeline.dialects.event_rows import integer
 from rl_pipeline.dialects.metric_rows import content_kind, flattened, global_step_of, metric_rows
+from rl_pipeline.dialects.stored_values import LARGEST_INTEGER
 from rl_pipeline.reader.message import Message
 from rl_pipeline.schema import EVAL, MEASURED, MIRROR, NOT_FINITE, PARTIAL, TEXT, TRAIN, JobRow, StepMetric
 

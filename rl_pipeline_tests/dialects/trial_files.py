@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from rl_pipeline.dialects.harbor_trial import ParsedTrial, parse_trial
+from rl_pipeline.dialects.harbor_trial import parse_trial
+from rl_pipeline.dialects.parsed_trial import ParsedTrial
 
 BEGIN, END = "2026-01-09T11:22:33.444555Z", "2026-01-09T11:31:02.000100Z"
 
