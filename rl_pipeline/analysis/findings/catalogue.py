@@ -23,7 +23,7 @@ A changed number is printed with the name of that file as its source.
 
 The verdict is one line, the first of these that holds:
 
-- *stop recommended*: R27 fired, or R6 together with R7, R8 or R9 in the same steps
+- *stop recommended*: R27 at critical severity, or R6 together with R7, R8 or R9 in the same steps
 - *needs attention*: a finding of critical or high severity
 - *not enough evidence*: too few of the rules on learning and stability could be judged
 - *healthy with notes*: a finding of medium or low severity

@@ -144,7 +144,8 @@ def reward_collapse(context: RunContext) -> Answer:
     """Reward has fallen to nothing, or never was.
 
     Reads `reward/avg_raw_reward`, and outcome and end time of trial files. Each part needs its own number: 100 scored
-    trials, twenty steps, ten steps. Shares from operating notes.
+    trials, twenty steps, ten steps. Where few trials were solved all along and reward does not fall, the tasks are
+    hard: severity high and no recommendation to stop. Shares from operating notes.
     """
     parts = [_last_trials(context), _against_best(context), _all_zero(context)]
     known = [(holds, text, evidence) for holds, text, evidence in parts if holds is not None]
@@ -154,11 +155,22 @@ def reward_collapse(context: RunContext) -> Answer:
         return not_measurable(*missing, n=n, population=population)
     evidence = [item for _, _, item in known if item is not None]
     hits = [text for holds, text, _ in known if holds]
-    if hits:
-        summary = f"{'; '.join(hits)}."
-        return fired(summary[0].upper() + summary[1:], evidence, n=n, population=population, notes=_turn_notes(context))
-    summary = f"No collapse: {'; '.join(text for _, text, _ in known)}."
-    return clear(summary, evidence, n=n, population=population, missing=missing)
+    if not hits:
+        summary = f"No collapse: {'; '.join(text for _, text, _ in known)}."
+        return clear(summary, evidence, n=n, population=population, missing=missing)
+    summary = f"{'; '.join(hits)}."
+    summary = summary[0].upper() + summary[1:]
+    if [holds for holds, _, _ in parts] == [True, False, False] and _was_always_low(context):
+        notes = ("Reward is not far below its best and was never higher in the trials: hard tasks, not a collapse.",)
+        title = "Few trials are solved"
+        return fired(summary, evidence, n=n, population=population, severity=HIGH, title=title, notes=notes)
+    return fired(summary, evidence, n=n, population=population, notes=_turn_notes(context))
+
+
+def _was_always_low(context: RunContext) -> bool:
+    """Whether some, but over the whole run less than the threshold of the scored trials were solved."""
+    scored = context.trials[context.trials["outcome"] != UNSCORED]
+    return 0 < float((scored["outcome"] == SOLVED).mean()) < context.value("R27", "solved_share")
 
 
 Part = tuple[bool | None, str, Evidence | None]

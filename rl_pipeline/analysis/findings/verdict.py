@@ -1,7 +1,7 @@
 """One line over an experiment, from its findings.
 
-- *stop recommended*: reward has collapsed, or entropy and a second sign of a broken policy stand in the same
-  steps. A recommendation with its evidence; nothing is ever stopped by this package.
+- *stop recommended*: reward has collapsed (R27 of critical severity), or entropy and a second sign of a broken
+  policy stand in the same steps. A recommendation with its evidence; nothing is ever stopped by this package.
 - *not enough evidence*: too few steps to judge, and nothing critical found.
 - *needs attention*: any finding of critical or high severity.
 - *healthy with notes*: findings of medium or low severity only.
@@ -65,7 +65,7 @@ def _reasons(found: Sequence[Finding], *severities: str, but: str = "") -> tuple
 
 def _stop_reasons(found: dict[str, Finding]) -> tuple[str, ...]:
     reasons = []
-    if COLLAPSE in found:
+    if COLLAPSE in found and found[COLLAPSE].severity == CRITICAL:
         reasons.append(f"{COLLAPSE} {found[COLLAPSE].title}: {found[COLLAPSE].summary}")
     if ENTROPY in found:
         for other in SECOND_SIGNS:

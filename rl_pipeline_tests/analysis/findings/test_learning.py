@@ -69,6 +69,22 @@ def test_the_last_hundred_scored_trials_decide_by_their_end():
     assert finding("R27", trials=early_bad).status == "clear"
 
 
+def test_tasks_that_were_always_hard_are_no_collapse():
+    rewards = [1.0 if place % 16 == 0 else 0.0 for place in range(400)]
+
+    found = finding("R27", step_metrics=blocks({REWARD: line(0.04, 0.08, 30)}), trials=trial_rows(rewards))
+
+    assert (found.status, found.severity, found.title) == ("fired", "high", "Few trials are solved")
+
+
+def test_a_solve_rate_that_fell_is_a_collapse_even_when_the_mean_fell_less():
+    found = finding(
+        "R27", step_metrics=blocks({REWARD: line(0.5, 0.2, 30)}), trials=trial_rows([1.0] * 200 + [0.0] * 100)
+    )
+
+    assert (found.status, found.severity) == ("fired", "critical")
+
+
 def test_no_trial_after_a_quarter_of_an_hour_of_long_episodes_says_nothing():
     found = finding("R27", step_metrics=[], trials=[])
 
