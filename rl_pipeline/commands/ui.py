@@ -25,6 +25,7 @@ def run(*, port: int, host: str) -> None:
             do="install rl_pipeline with its dependencies in this environment",
             slug="dagster-missing",
         )
-    os.environ["DAGSTER_HOME"] = str(config_folder())
-    arguments = [command, "dev", "-m", "rl_pipeline.definitions", "-h", host, "-p", str(port)]
+    folder = config_folder()
+    os.environ["DAGSTER_HOME"] = str(folder)
+    arguments = [command, "dev", "-w", str(folder / "workspace.yaml"), "-h", host, "-p", str(port)]
     os.execv(command, arguments)
