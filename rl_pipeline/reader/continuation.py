@@ -16,7 +16,7 @@ from enum import Enum
 
 from rl_pipeline.reader.literal_grammar import Bracket, Cut, NotGrammatical, State, advance
 
-MAX_CUT = 4 * 1024 * 1024  # characters of a token that goes over several lines
+MAX_CUT = 64 * 1024  # characters of a token that goes on in the next line; it is read anew with each line offered
 
 # Nearly all lines of a metrics dict: one entry with a short value, between two others.
 PLAIN_ENTRY = re.compile(
@@ -114,7 +114,8 @@ class LiteralLines:
 
 def _go_on(cut: Cut, line: str) -> tuple[State, Cut | None]:
     """Put a token together that was cut at the end of the line before; one line must bring its end."""
-    if len(cut.text) + len(line) > MAX_CUT:
+    quote = cut.text.lstrip("bBrRuU")[:1]
+    if len(cut.text) > MAX_CUT or (quote in ("'", '"') and quote not in line):
         raise NotGrammatical
     state, again = advance(cut.before, cut.text + line, shift=cut.column)
     if again is not None and again.must and len(again.text) == len(cut.text) + len(line):

@@ -23,7 +23,8 @@ MAX_BLOCK_CHARACTERS = 16 * 1024 * 1024
 MAX_TRACEBACK_LINES = 2_000
 PATIENCE_LINES = 200_000  # of the file, since a line was last taken
 CUT_LINE_PATIENCE = 2_000  # the rest of a cut line follows soon
-MAX_OPEN = 512
+MAX_OPEN = 128
+FAR = 1 << 62
 MAX_HEAD = 80  # characters of a block head in front of a dict on the same line
 
 BLOCK, TRACEBACK, CUT_LINE = "block", "traceback", "cut line"
@@ -97,8 +98,8 @@ class Demultiplexer:
     def __init__(self, needles: Needles) -> None:
         self._block_head, self._traceback_head = needles.block_head, needles.traceback_head
         self._open: dict[Key, _Open] = {}
-        self._deadline = 1 << 62  # line at which an open message has waited too long
-        self._markers: tuple[bytes, ...] | None = ()
+        self._deadline = FAR  # no open message has waited too long before that line
+        self._markers: tuple[bytes, ...] | None = None  # to be made anew
 
     @property
     def is_open(self) -> bool:
@@ -107,10 +108,13 @@ class Demultiplexer:
 
     def may_continue(self, raw: bytes, line: int) -> bool:
         """Whether a line without needle has to be looked at: it shows the pid of a process with an open message."""
+        if not self._open:
+            return False
         if line > self._deadline:
             return True
         if self._markers is None:
-            return bool(self._open)
+            pids = {item.first.source.pid for item in self._open.values()}
+            self._markers = (b"",) if None in pids else tuple(b"%d" % pid for pid in pids if pid is not None)
         return any(marker in raw for marker in self._markers)
 
     def opens(self, payload: str) -> bool:
@@ -151,11 +155,13 @@ class Demultiplexer:
     def _give_up(self, line: int) -> list[Message]:
         """Messages that have waited too long by that line."""
         late = [key for key, item in self._open.items() if line > item.deadline]
-        return [message for key in late for message in self._end(key, complete=False)]
+        ended = [message for key in late for message in self._end(key, complete=False)]
+        self._deadline = min((item.deadline for item in self._open.values()), default=FAR)
+        return ended
 
     def _end(self, key: Key, *, complete: bool) -> list[Message]:
         item = self._open.pop(key)
-        self._refresh()
+        self._markers = None
         return [] if item.tentative else [item.message(complete=complete)]
 
     def _add(self, key: Key, item: _Open) -> list[Message]:
@@ -164,14 +170,9 @@ class Demultiplexer:
         if len(self._open) >= MAX_OPEN:
             ended += self._end(next(iter(self._open)), complete=False)
         self._open[key] = item
-        self._refresh()
+        self._deadline = min(self._deadline, item.deadline)
+        self._markers = None
         return ended
-
-    def _refresh(self) -> None:
-        """What to look for while following, for the messages now open."""
-        self._deadline = min((item.deadline for item in self._open.values()), default=1 << 62)
-        pids = {item.first.source.pid for item in self._open.values()}
-        self._markers = None if None in pids else tuple(b"%d" % pid for pid in pids if pid is not None)
 
     def _stream_of(self, message: Message, item: Unwrapped) -> tuple[Stream, Message]:
         """The stream a payload belongs to, and the message it then is.
@@ -222,7 +223,6 @@ class Demultiplexer:
             offer = self._offer_to_block(item, item.literal, message.payload, head)
         if offer is Offer.TAKEN or offer is Offer.CLOSED:
             item.append(message)
-            self._deadline = min(other.deadline for other in self._open.values())
             if offer is Offer.TAKEN and item.full:
                 return Offer.FULL
         return offer
