@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: help setup demo ui test check format lint types imports reference golden docs clean
+.PHONY: help setup demo ui test check format lint types imports reference simulation golden docs clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -26,7 +26,7 @@ ui: $(VENV)/.ready  ## the Dagster UI on http://127.0.0.1:3000, with its daemon
 	@$(BIN)/rl-pipeline ui
 
 test: $(VENV)/.ready  ## all tests that this machine can run
-	@$(BIN)/python -m pytest -n $(WORKERS)
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "not simulation and not reference"
 
 check: format lint types imports test  ## format, lint, types, imports, tests
 
@@ -52,6 +52,9 @@ docs: $(VENV)/.ready  ## write the generated pages of docs/ anew
 
 reference: $(VENV)/.ready  ## the full reference run: all published numbers, from the CLI and the assets
 	@$(BIN)/python -m pytest -m reference
+
+simulation: $(VENV)/.ready  ## 250 simulated runs of known truth: recall and false alarms of the findings (minutes)
+	@$(BIN)/python -m pytest -m simulation -n $(WORKERS)
 
 clean:  ## the virtual environment and caches
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist
