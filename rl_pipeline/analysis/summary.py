@@ -15,27 +15,26 @@ import pandas as pd
 from rl_pipeline.analysis.checkpoints import CheckpointChoice
 from rl_pipeline.analysis.engines import EngineAnalysis
 from rl_pipeline.analysis.exception_counts import ExceptionMeans, exception_means
-from rl_pipeline.analysis.findings import Finding, Verdict, build_context, evaluate, verdict
+from rl_pipeline.analysis.findings import Finding, RunContext, Verdict, build_context, evaluate, verdict
 from rl_pipeline.analysis.geometry import Geometry, gpu_geometry
 from rl_pipeline.analysis.growth import Growth, growth_within_links
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.job_comparison import JobMeans, compare_jobs
 from rl_pipeline.analysis.level_breaks import LevelBreaks, level_breaks
-from rl_pipeline.analysis.lineage import Lineage, find_lineage
-from rl_pipeline.analysis.links import Chain, find_chain
+from rl_pipeline.analysis.lineage import Lineage
 from rl_pipeline.analysis.outliers import OutlyingStep, stragglers
 from rl_pipeline.analysis.pass_at_k import PassAtK, pass_at_k
-from rl_pipeline.analysis.populations import Populations, find_populations, training_trials
+from rl_pipeline.analysis.populations import Populations
 from rl_pipeline.analysis.published import published_tables
 from rl_pipeline.analysis.published_rows import PublishedTables
-from rl_pipeline.analysis.replayed_prompts import ReplayCheck, check_replays
-from rl_pipeline.analysis.restarts import RestartCosts, restart_costs
+from rl_pipeline.analysis.replayed_prompts import ReplayCheck
+from rl_pipeline.analysis.restarts import RestartCosts
 from rl_pipeline.analysis.series import STEP_SECONDS, WAIT_SECONDS, all_rows, canonical_of
 from rl_pipeline.analysis.step_noise import StepNoise, step_noise
 from rl_pipeline.analysis.task_changes import TaskChanges, task_changes
 from rl_pipeline.analysis.thresholds import Threshold, Thresholds, default_thresholds
-from rl_pipeline.analysis.time_accounting import StepTime, step_time
-from rl_pipeline.analysis.token_means import TokenMeans, token_means
+from rl_pipeline.analysis.time_accounting import StepTime
+from rl_pipeline.analysis.token_means import TokenMeans
 from rl_pipeline.analysis.training_trends import TrainingTrends, training_trends
 from rl_pipeline.analysis.trial_analysis import TrialAnalysis, analyse_trials
 from rl_pipeline.analysis.trial_attribution import Attribution, attribution
@@ -116,20 +115,19 @@ def analyse_experiment(
         gpus: GPUs of the experiment, when the deployment knows better than the log.
     """
     thresholds = default_thresholds() if thresholds is None else thresholds
-    chain = find_chain(frames)
-    rows = all_rows(frames, chain)
-    canonical = canonical_of(rows)
     context = build_context(frames, thresholds, now=as_of, on_disk=checkpoints_on_disk)
+    rows = all_rows(frames, context.chain)
+    canonical = canonical_of(rows)
     findings = evaluate(context)
     return ExperimentResult(
         experiment=frames.experiment,
         verdict=verdict(findings, context),
         findings=findings,
         published=published_tables(frames),
-        lineage=find_lineage(frames, chain, rows),
-        replays=check_replays(rows),
-        populations=population_report(frames, rows),
-        time=time_report(frames, rows, chain, gpus),
+        lineage=context.lineage,
+        replays=context.replays,
+        populations=population_report(context, rows),
+        time=time_report(context, rows, gpus),
         trend=training_trends(canonical),
         levels=level_breaks(canonical),
         noise=step_noise(canonical),
@@ -143,26 +141,26 @@ def analyse_experiment(
     )
 
 
-def population_report(frames: ExperimentFrames, rows: pd.DataFrame) -> PopulationReport:
-    """Populations of rewards, tokens, failures and solved tasks."""
-    rewards = find_populations(frames, rows)
+def population_report(context: RunContext, rows: pd.DataFrame) -> PopulationReport:
+    """Populations of rewards, tokens, failures and solved tasks; `rows` of `all_rows`."""
+    frames = context.frames
     return PopulationReport(
-        rewards=rewards,
-        tokens=token_means(rows, rewards.masked),
+        rewards=context.populations,
+        tokens=context.tokens,
         exceptions=exception_means(frames.rollout_batches, rows),
-        pass_at_k=pass_at_k(training_trials(frames.trials)),
+        pass_at_k=pass_at_k(context.trials),
         attribution=attribution(frames.trials, frames.jobs),
     )
 
 
-def time_report(frames: ExperimentFrames, rows: pd.DataFrame, chain: Chain, gpus: int | None) -> TimeReport:
-    """Where the time went, by step, by chain and by restart."""
-    geometry = gpu_geometry(frames.job_events, setting=gpus)
+def time_report(context: RunContext, rows: pd.DataFrame, gpus: int | None) -> TimeReport:
+    """Where the time went, by step, by chain and by restart; `rows` of `all_rows`."""
+    geometry = gpu_geometry(context.frames.job_events, setting=gpus)
     canonical = canonical_of(rows)
     return TimeReport(
-        steps=step_time(rows),
-        waterfall=waterfall(rows, chain, gpus=geometry.gpus),
-        restarts=restart_costs(rows, chain),
+        steps=context.time,
+        waterfall=waterfall(rows, context.chain, gpus=geometry.gpus),
+        restarts=context.restarts,
         stragglers=stragglers(canonical),
         growth=tuple(growth_within_links(canonical, metric) for metric in (STEP_SECONDS, WAIT_SECONDS)),
         geometry=geometry,
