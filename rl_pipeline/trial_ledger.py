@@ -16,37 +16,39 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
+import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rl_pipeline import __version__
-from rl_pipeline.dialects.harbor_trial import ParsedTrial, parse_trial
 from rl_pipeline.reader.trial_folders import RESULT, NotRead, TrialFile, find_trials
 from rl_pipeline.schema import SkippedTrial, Trial
-from rl_pipeline.tables.columns import arrow_schema, column_array
-from rl_pipeline.tables.frames import to_arrow
-from rl_pipeline.tables.trial_entries import ENTRY_SCHEMA, EntryIndex, EntryParts
+from rl_pipeline.tables.columns import arrow_schema
+from rl_pipeline.tables.row_tables import to_arrow
+from rl_pipeline.tables.trial_entries import ENTRY_SCHEMA, EntryIndex, EntryParts, entry_table
+from rl_pipeline.trial_files.crew import Crew
+from rl_pipeline.trial_files.reading import COLUMNS, Columns, read_columns
 
-CHUNK_FILES = 128  # files that one worker takes at a time
+CHUNK_FILES = 256  # files that one worker takes at a time
+CHUNK_TEXT = 32_000  # characters of their paths
 BATCH_FILES = 8192  # files between two parts of the ledger: what a killed run has to read again at most
-LARGEST_FILE = 256 * 2**20
-BIG_FILE = 16 * 2**20  # of these, only one is in memory at a time
-
-READ_BYTES = 2**20
-ONE_BIG_FILE = threading.Lock()
-OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)  # never wait for a pipe's writer
+# What decides the facts of a trial.
+CODE = (
+    "dialects/harbor_*.py", "dialects/parsed_trial.py", "dialects/token_ids.py", "dialects/iso_time.py",
+    "dialects/exception_classes.py", "dialects/stored_values.py", "redaction.py", "trial_files/reading.py",
+)  # fmt: skip
+PASSING = -1  # in place of a size: why the file was not read is a reason of the moment
+ALONE_S = 0.15  # reading that is done here before other processes are worth their start
 
 Progress = Callable[[int], None]
 
@@ -75,14 +77,14 @@ def read_trials(
     Args:
         roots: trial roots; one that lies in another is left out.
         ledger: URL of the ledger's folder; None reads everything and remembers nothing.
-        workers: threads that open and parse files.
+        workers: processes that open and parse files when there are many.
         on_progress: told how many files were handled since the last call.
     """
     reading = _Reading(EntryParts(ledger, reading_version()), workers, on_progress or (lambda _: None))
     skipped: list[NotRead] = []
     try:
         for number, root in enumerate(distinct_roots(roots)):
-            for found in find_trials(root, known=reading.index):
+            for found in find_trials(root, known=reading.index, asked=reading.index.folders):
                 if isinstance(found, NotRead):
                     skipped.append(found)
                 else:
@@ -104,33 +106,25 @@ def reading_version() -> str:
     """A digest of the code that reads trials, so that changed code reads everything anew."""
     package = Path(__file__).parent
     digest = hashlib.blake2b(__version__.encode(), digest_size=8)
-    for path in (*sorted(package.glob("dialects/*.py")), package / "redaction.py", Path(__file__)):
-        digest.update(path.read_bytes() if path.is_file() else b"")
+    for name in CODE:
+        for path in sorted(package.glob(name)):
+            digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-class _Outcome(NamedTuple):
-    """What became of one file; a reason of the moment is not lasting."""
-
-    trial: ParsedTrial | None
-    reason: str | None
-    is_lasting: bool = True
 
 
 class _Reading:
     """One pass over the files: what the ledger knows is looked up, what it does not is read."""
 
     def __init__(self, parts: EntryParts, workers: int, on_progress: Progress) -> None:
-        self._parts, self._on_progress, self._workers = parts, on_progress, max(1, workers)
+        self._parts, self._on_progress = parts, on_progress
+        self._readers = _Readers(workers)
         self._known = parts.load()
         self.index = EntryIndex(self._known)
         self._known_rows: list[int] = []
         self._known_place, self._new_place = _Place(), _Place()
         self._chunk: list[TrialFile] = []
-        self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="trials")
-        self._running: deque[Future[tuple[pa.Table, pa.Table]]] = deque()
+        self._chunk_text = 0
         self._new: list[pa.Table] = []
-        self._lasting: list[pa.Table] = []
         self._unsaved: list[pa.Table] = []
 
     def take(self, root: int, file: TrialFile) -> None:
@@ -142,111 +136,103 @@ class _Reading:
             return
         self._new_place.add(root, file)
         self._chunk.append(file)
-        if len(self._chunk) >= CHUNK_FILES:
+        self._chunk_text += len(file.path)
+        if len(self._chunk) >= CHUNK_FILES or self._chunk_text >= CHUNK_TEXT:
             self._send()
 
     def finish(self) -> pa.Table:
         """Read what is still in line; all entries, with `root` and `is_eval` of each."""
         self._send()
-        while self._running:
-            self._receive()
+        for entries in self._readers.rest():
+            self._keep(entries)
         self._save()
         self._parts.sweep()
         known = _rows(self._known, np.array(self._known_rows, dtype=np.int64))
-        self._parts.merge_if_many(lambda: pa.concat_tables([known, *self._lasting]))
-        self._on_progress(known.num_rows)
         new = pa.concat_tables([ENTRY_SCHEMA.empty_table(), *self._new])
+        self._parts.merge_if_many(lambda: pa.concat_tables([known, _lasting(new)]))
+        self._on_progress(known.num_rows)
         return pa.concat_tables([_placed(known, self._known_place), _placed(new, self._new_place)])
 
     def close(self) -> None:
         """Let go of the workers; what is still in line is not read."""
-        self._pool.shutdown(cancel_futures=True)
+        self._readers.close()
 
     def _send(self) -> None:
-        chunk, self._chunk = self._chunk, []
+        chunk, self._chunk, self._chunk_text = self._chunk, [], 0
         if chunk:
-            self._running.append(self._pool.submit(read_files, chunk))
-        while len(self._running) > 2 * self._workers:
-            self._receive()
+            for entries in self._readers.read(chunk):
+                self._keep(entries)
 
-    def _receive(self) -> None:
-        entries, lasting = self._running.popleft().result()
+    def _keep(self, entries: pa.Table) -> None:
         self._new.append(entries)
-        self._lasting.append(lasting)
-        self._unsaved.append(lasting)
+        self._unsaved.append(entries)
         self._on_progress(entries.num_rows)
-        if len(self._unsaved) * CHUNK_FILES >= BATCH_FILES:
+        if sum(table.num_rows for table in self._unsaved) >= BATCH_FILES:
             self._save()
 
     def _save(self) -> None:
         unsaved, self._unsaved = self._unsaved, []
-        if unsaved:
-            self._parts.add(pa.concat_tables(unsaved))
+        if unsaved and self._parts.are_kept:
+            self._parts.add(_lasting(pa.concat_tables(unsaved)))
 
 
-def read_files(files: Sequence[TrialFile]) -> tuple[pa.Table, pa.Table]:
-    """Entries of some files in their order: all of them, and those that may be remembered."""
-    outcomes = [_read(file) for file in files]
-    entries = _entries(files, outcomes)
-    if all(outcome.is_lasting for outcome in outcomes):
-        return entries, entries
-    return entries, entries.filter(pa.array([outcome.is_lasting for outcome in outcomes], pa.bool_()))
+class _Readers:
+    """Reads chunks of files, in order: the first ones here, many by other processes."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = max(1, workers)
+        self._crew: Crew | None = None
+        self._pool: ThreadPoolExecutor | None = None
+        self._running: deque[Future[pa.Table]] = deque()
+        self._alone_s = 0.0
+
+    def read(self, files: Sequence[TrialFile]) -> Iterator[pa.Table]:
+        """Take the files; gives entries of these or earlier ones, as they become ready."""
+        if self._workers == 1 or self._alone_s < ALONE_S:
+            began = time.perf_counter()
+            yield _entries(files, read_columns([file.path for file in files]))
+            self._alone_s += time.perf_counter() - began
+            return
+        if self._pool is None:
+            self._crew = Crew(self._workers)
+            self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="trials")
+        self._running.append(self._pool.submit(self._read_there, files))
+        while len(self._running) > 3 * self._workers:
+            yield self._running.popleft().result()
+
+    def rest(self) -> Iterator[pa.Table]:
+        """The entries that are not given yet."""
+        while self._running:
+            yield self._running.popleft().result()
+
+    def close(self) -> None:
+        """End the processes; what they have in hand is lost."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+        if self._crew is not None:
+            self._crew.close()
+
+    def _read_there(self, files: Sequence[TrialFile]) -> pa.Table:
+        paths = [file.path for file in files]
+        return _entries(files, read_columns(paths) if self._crew is None else self._crew.read(paths))
 
 
-def _read(file: TrialFile) -> _Outcome:
-    if file.size > LARGEST_FILE:
-        return _Outcome(None, f"larger than {LARGEST_FILE >> 20} MiB; not read")
-    with ONE_BIG_FILE if file.size > BIG_FILE else nullcontext():
-        try:
-            content = _content_of(file)
-        except OSError as error:
-            return _Outcome(None, _why(error), is_lasting=False)
-        told = _parsed(content)
-    return _Outcome(None, told) if isinstance(told, str) else _Outcome(told, None)
+def _entries(files: Sequence[TrialFile], columns: Columns) -> pa.Table:
+    """Entries of files that were read; a size of -1 marks one that is to be tried again every time."""
+    told = dict(zip(COLUMNS, columns, strict=True))
+    is_lasting = told.pop("is_lasting")
+    told["size"] = [size if lasts else PASSING for size, lasts in zip(told["size"], is_lasting, strict=True)]
+    told["inode"] = [_signed(inode) for inode in told["inode"]]
+    told["mtime_ns"] = [time_ns or 0 for time_ns in told["mtime_ns"]]
+    told["folder"] = [file.folder for file in files]
+    told["is_leaf"] = [file.is_leaf for file in files]
+    return entry_table(told)
 
 
-def _parsed(content: bytes) -> ParsedTrial | str:
-    """What the dialect says; of ten thousands of files, one that it did not foresee must not cost the others."""
-    try:
-        return parse_trial(content)
-    except Exception as error:
-        return f"the trial reader failed on it ({type(error).__name__}); please report this file"
-
-
-def _content_of(file: TrialFile) -> bytes:
-    """The whole file, in one read when it is as long as it was when it was found.
-
-    Not mapped into memory: a file that its writer cuts at that moment would kill the process.
-    """
-    descriptor = os.open(file.path, OPEN_FLAGS)
-    try:
-        pieces = [os.read(descriptor, file.size + 1)]
-        length = len(pieces[0])
-        while length != file.size and length <= LARGEST_FILE and (piece := os.read(descriptor, READ_BYTES)):
-            pieces.append(piece)
-            length += len(piece)
-    finally:
-        os.close(descriptor)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-
-def _why(error: OSError) -> str:
-    return "no permission to read it" if isinstance(error, PermissionError) else error.strerror or str(error)
-
-
-def _entries(files: Sequence[TrialFile], outcomes: Sequence[_Outcome]) -> pa.Table:
-    trials = [outcome.trial for outcome in outcomes]
-    states: dict[str, list[Any]] = {
-        "folder": [file.folder for file in files],
-        "size": [file.size for file in files],
-        "mtime_ns": [file.mtime_ns for file in files],
-        "inode": [_signed(file.inode) for file in files],
-        "is_leaf": [file.is_leaf for file in files],
-        "reason": [outcome.reason for outcome in outcomes],
-    }
-    told = {name: [getattr(trial, name, None) for trial in trials] for name in ENTRY_SCHEMA.names if name not in states}
-    arrays = [column_array({**states, **told}[column.name], column)[0] for column in ENTRY_SCHEMA]
-    return pa.Table.from_arrays(arrays, schema=ENTRY_SCHEMA)
+def _lasting(entries: pa.Table) -> pa.Table:
+    """The entries that may be remembered."""
+    passing = pc.equal(entries["size"], PASSING)
+    return entries.filter(pc.invert(passing)) if pc.any(passing).as_py() else entries
 
 
 def _placed(entries: pa.Table, place: _Place) -> pa.Table:
@@ -321,6 +307,6 @@ def _result_path(folder: str) -> str:
     return RESULT if folder == "." else f"{folder}/{RESULT}"
 
 
-def _signed(inode: int) -> int:
+def _signed(inode: int | None) -> int:
     """An inode number, unsigned in the file system, as a table can hold it."""
-    return inode - 2**64 if inode >= 2**63 else inode
+    return 0 if inode is None else inode - 2**64 if inode >= 2**63 else inode

@@ -99,6 +99,19 @@ def test_rows_are_sorted_by_path_whatever_the_number_of_workers(root: Path):
         assert names([root], workers=workers) == ["t3", "t9", "t2", "t1"]
 
 
+def test_other_processes_give_the_same_tables(root: Path, monkeypatch: pytest.MonkeyPatch):
+    for number in range(40):
+        put(root, f"t{number:02}", b"{" if number % 9 == 0 else None)
+    here = read_trials([root], workers=1)
+
+    monkeypatch.setattr(trial_ledger, "ALONE_S", 0.0)
+    monkeypatch.setattr(trial_ledger, "CHUNK_FILES", 7)
+    there = read_trials([root], workers=2)
+
+    assert there[0].equals(here[0])
+    assert there[1].equals(here[1])
+
+
 def test_nothing_to_read_gives_empty_tables(root: Path):
     trials, skipped = read_trials([])
 

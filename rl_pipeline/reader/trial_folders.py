@@ -44,9 +44,9 @@ class TrialFile(NamedTuple):
 
     path: str  # to open it
     folder: str  # relative to the root, with slashes; "." for the root itself
-    size: int
-    mtime_ns: int
-    inode: int
+    size: int | None  # this and the next two: None when nobody wanted to know
+    mtime_ns: int | None
+    inode: int | None
     is_eval: bool
     is_leaf: bool  # no further trial can lie below its folder
 
@@ -78,13 +78,14 @@ class _Listing(NamedTuple):
     told: list[NotRead]
 
 
-def find_trials(root: Path, *, known: Container[str] = ()) -> Iterator[Found]:
+def find_trials(root: Path, *, known: Container[str] = (), asked: Container[str] | None = None) -> Iterator[Found]:
     """Every `result.json` below a root, and what looks like a trial but has none.
 
     Args:
         root: where to begin; a link here is followed.
         known: relative folders that were found to be trials with nothing below; they are looked at
             with one question to the file system instead of being listed.
+        asked: relative folders whose file is asked for its size, time and inode; None asks all.
     """
     try:
         top = os.path.realpath(root)
@@ -98,30 +99,29 @@ def find_trials(root: Path, *, known: Container[str] = ()) -> Iterator[Found]:
     # The open folders from the root down, each with the names still to walk: memory for one branch.
     branch: list[tuple[_Folder, Iterator[str]]] = []
     folder: _Folder | None = _Folder(top, "", 0, EVAL_SESSIONS in Path(top).parts)
-    while folder is not None or branch:
-        if folder is not None:
-            inner = yield from _look_into(folder, top)
+    while folder is not None:
+        found, inner = _look_into(folder, top, asked)
+        yield from found
+        if inner:
             branch.append((folder, iter(inner)))
         folder = yield from _next_folder(branch, known)
 
 
-def _look_into(folder: _Folder, top: str) -> Generator[Found, None, list[str]]:
-    """Tell what one folder holds; gives the names of the folders to walk."""
+def _look_into(folder: _Folder, top: str, asked: Container[str] | None) -> tuple[list[Found], list[str]]:
+    """What one folder holds, and the names of the folders to walk."""
     if folder.depth > DEEPEST:
-        yield NotRead(_shown(folder.relative), f"more than {DEEPEST} folders deep: a loop, or no trial")
-        return []
+        return [NotRead(_shown(folder.relative), f"more than {DEEPEST} folders deep: a loop, or no trial")], []
     try:
         with os.scandir(folder.path) as entries:
             listing = _listing_of(entries, folder, top)
     except OSError as error:
-        yield NotRead(_shown(folder.relative), _why(error))
-        return []
-    yield from listing.told
+        return [NotRead(_shown(folder.relative), _why(error))], []
+    found: list[Found] = list(listing.told)
     if listing.result is not None:
-        yield _result_of(folder, top, listing.result.is_symlink(), is_leaf=not listing.folders)
+        found.append(_result_of(folder, top, listing, asked))
     elif reason := _missing_result(folder, listing):
-        yield NotRead(_shown(folder.relative), reason)
-    return listing.folders
+        found.append(NotRead(_shown(folder.relative), reason))
+    return found, listing.folders
 
 
 def _listing_of(entries: Iterator[os.DirEntry[str]], folder: _Folder, top: str) -> _Listing:
@@ -130,22 +130,23 @@ def _listing_of(entries: Iterator[os.DirEntry[str]], folder: _Folder, top: str) 
     signs: set[str] = set()
     result = None
     for entry in entries:
-        if entry.name in SIGNS:
-            signs.add(entry.name)
-        if entry.name == RESULT:
+        name = entry.name
+        if name in SIGNS:
+            signs.add(name)
+        if name == RESULT:
             result = entry
         elif entry.is_symlink():
             told += _link(entry, folder, top)
         elif _is_folder(entry):
-            folders.append(entry.name)
-        elif entry.name.endswith(ARCHIVES):
-            told.append(NotRead(_shown(_join(folder.relative, entry.name)), "an archive: packed trials are not read"))
+            folders.append(name)
+        elif name.endswith(ARCHIVES):
+            told.append(NotRead(_shown(_join(folder.relative, name)), "an archive: packed trials are not read"))
     is_trial_like = bool(signs) and SIGN_OF_A_JOB not in signs
-    if is_trial_like:
+    if is_trial_like and folders:
         folders = [name for name in folders if name not in PARTS_OF_A_TRIAL]
-    return _Listing(
-        sorted(folders), result, is_trial_like, is_trial_like and not SURE_SIGNS.isdisjoint(signs), sorted(told)
-    )
+    folders.sort()
+    told.sort()
+    return _Listing(folders, result, is_trial_like, is_trial_like and not SURE_SIGNS.isdisjoint(signs), told)
 
 
 def _next_folder(
@@ -174,8 +175,13 @@ def _known_result(folder: _Folder) -> TrialFile | None:
     return _trial_file(folder, path, info, is_leaf=True) if stat.S_ISREG(info.st_mode) else None
 
 
-def _result_of(folder: _Folder, top: str, is_link: bool, *, is_leaf: bool) -> Found:
-    path, relative = f"{folder.path}/{RESULT}", _join(folder.relative, RESULT)
+def _result_of(folder: _Folder, top: str, listing: _Listing, asked: Container[str] | None) -> Found:
+    entry, is_leaf = listing.result, not listing.folders
+    path, shown = f"{folder.path}/{RESULT}", _shown(folder.relative)
+    is_link = entry is not None and entry.is_symlink()
+    if asked is not None and shown not in asked and entry is not None and _is_file(entry):
+        return TrialFile(path, shown, None, None, None, folder.is_eval, is_leaf)
+    relative = _join(folder.relative, RESULT)
     try:
         if is_link and not _lies_in(os.path.realpath(path), top):
             return NotRead(_shown(relative), "a link that leads out of the trial root; not followed")
@@ -230,13 +236,22 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file(follow_symlinks=False)
+    except OSError:
+        return False
+
+
 def _join(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
 def _shown(relative: str) -> str:
     """A relative path as text; bytes of a name that are not UTF-8 are written as hexadecimal numbers."""
-    return os.fsencode(relative).decode("utf-8", "backslashreplace") if relative else "."
+    if relative.isascii():
+        return relative or "."
+    return os.fsencode(relative).decode("utf-8", "backslashreplace")
 
 
 def _why(error: OSError | ValueError) -> str:

@@ -16,7 +16,7 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 from functools import cache
-from itertools import chain, compress
+from itertools import accumulate, chain, compress
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
@@ -102,10 +102,9 @@ def column_array(values: Sequence[Any], field: pa.Field) -> tuple[pa.Array, list
         values: one value per row.
         field: name, type and nullability of the column.
     """
-    plain = _plain_values(values, field.type)
-    if plain is not None:
+    if _all_fit(values, field.type):
         try:
-            array = pa.array(plain, field.type)
+            array = _map_array(values, field.type) if pa.types.is_map(field.type) else pa.array(values, field.type)
         except (pa.ArrowException, OverflowError, UnicodeEncodeError):
             return _array_value_by_value(values, field)
         if field.nullable or not array.null_count:
@@ -113,17 +112,26 @@ def column_array(values: Sequence[Any], field: pa.Field) -> tuple[pa.Array, list
     return _array_value_by_value(values, field)
 
 
-def _plain_values(values: Sequence[Any], arrow_type: pa.DataType) -> Sequence[Any] | None:
-    """The values as Arrow takes them, or None when one of them is not of the types expected."""
+def _all_fit(values: Sequence[Any], arrow_type: pa.DataType) -> bool:
+    """Whether all values are of the types expected."""
     if not pa.types.is_map(arrow_type):
-        return values if FITTING_TYPES[arrow_type].issuperset(map(type, values)) else None
+        return FITTING_TYPES[arrow_type].issuperset(map(type, values))
     if not {dict, type(None)}.issuperset(map(type, values)):
-        return None
+        return False
     maps = [value for value in values if value]
     item_types = FITTING_TYPES[arrow_type.item_type] - ({type(None)} if arrow_type == TEXT_MAP_OF_COUNTS else set())
     items_fit = item_types.issuperset(map(type, chain.from_iterable(m.values() for m in maps)))
-    keys_fit = {str}.issuperset(map(type, chain.from_iterable(maps)))
-    return [None if value is None else list(value.items()) for value in values] if items_fit and keys_fit else None
+    return items_fit and {str}.issuperset(map(type, chain.from_iterable(maps)))
+
+
+def _map_array(values: Sequence[dict[str, Any] | None], arrow_type: pa.DataType) -> pa.Array:
+    """Maps from all their keys, all their items and where each map begins; many times faster than one by one."""
+    maps = [value or {} for value in values]
+    ends = list(accumulate(map(len, maps), initial=0))
+    starts = [None if value is None else start for value, start in zip(values, ends, strict=False)]
+    keys = pa.array(list(chain.from_iterable(maps)), pa.string())
+    items = pa.array(list(chain.from_iterable(m.values() for m in maps)), arrow_type.item_type)
+    return pa.MapArray.from_arrays(pa.array([*starts, ends[-1]], pa.int32()), keys, items).cast(arrow_type)
 
 
 def _array_value_by_value(values: Sequence[Any], field: pa.Field) -> tuple[pa.Array, list[Misfit]]:

@@ -1,4 +1,4 @@
-"""Rows, Arrow tables and pandas frames of the same tables, each way.
+"""Arrow tables and pandas frames of the same tables, each way; rows to Arrow is `row_tables`, which needs no pandas.
 
     rows ── to_arrow ──► pa.Table ── to_frame ──► DataFrame
       ▲ ─── to_rows ───── │  ▲ ──── from_frame ──── │
@@ -11,146 +11,17 @@ column are one thing in a frame (NaN), two in Arrow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from operator import attrgetter
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rl_pipeline.schema import Row, Unparsed
-from rl_pipeline.tables.columns import INT64_MAX, Misfit, arrow_schema, column_array, rows_kept
+from rl_pipeline.tables.columns import arrow_schema
+from rl_pipeline.tables.row_tables import RowSink, python_values, to_arrow, to_rows
 
 __all__ = ["RowSink", "arrow_schema", "from_frame", "to_arrow", "to_frame", "to_rows"]
-
-R = TypeVar("R")
-
-# Rows that wait as Python objects before they become one Arrow batch.
-BATCH_ROWS = 8192
-
-
-def to_arrow(rows: Sequence[Row], row_class: type[Any], misfits: list[Misfit] | None = None) -> pa.Table:
-    """The rows as an Arrow table of exactly the table's schema.
-
-    Args:
-        rows: instances of `row_class`, in order.
-        row_class: the table.
-        misfits: is extended by the values that no column could hold. Such a value becomes null; where
-            the column must not be null, its row is left out.
-    """
-    schema = arrow_schema(row_class)
-    getter = attrgetter(*schema.names)
-    found: list[Misfit] = []
-    arrays = []
-    columns = zip(*map(getter, rows), strict=True) if rows else [()] * len(schema)
-    for values, field in zip(columns, schema, strict=True):
-        array, unfit = column_array(values, field)
-        arrays.append(array)
-        found += unfit
-    kept = rows_kept(len(rows), found)
-    if kept is not None:
-        arrays = [array.take(pa.array(kept, pa.int64())) for array in arrays]
-    if misfits is not None:
-        misfits += found
-    return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def to_rows(table: pa.Table, row_class: type[R]) -> list[R]:
-    """The rows of an Arrow table, as the dialects made them."""
-    schema = arrow_schema(row_class)
-    columns = [_values(table.column(field.name), field) for field in schema]
-    return [row_class(**dict(zip(schema.names, values, strict=True))) for values in zip(*columns, strict=True)]
-
-
-def _values(column: pa.ChunkedArray, field: pa.Field) -> list[Any]:
-    values: list[Any] = column.to_pylist()
-    if pa.types.is_map(field.type):
-        return [None if value is None else dict(value) for value in values]
-    return values
-
-
-class RowSink:
-    """Collects the rows of several tables, holding few of them as Python objects.
-
-    Every `batch_rows` rows of a table become one compressed Arrow batch (about a tenth of the
-    uncompressed size), so that a log with millions of rows needs tens of megabytes. A value that no
-    column can hold becomes null and is told in `unparsed`, if that table is collected too.
-    """
-
-    def __init__(self, row_classes: Iterable[type[Row]], *, batch_rows: int = BATCH_ROWS) -> None:
-        self._batch_rows = batch_rows
-        self._waiting: dict[type[Row], list[Row]] = {row_class: [] for row_class in row_classes}
-        self._streams = {row_class: _BatchStream(arrow_schema(row_class)) for row_class in self._waiting}
-        self._untold: list[Row] = []
-
-    def append(self, rows: Iterable[Row]) -> None:
-        """Take rows of any of the tables; the order within a table is kept."""
-        for row in rows:
-            waiting = self._waiting[type(row)]
-            waiting.append(row)
-            if len(waiting) >= self._batch_rows:
-                self._flush(type(row))
-
-    def tables(self) -> dict[str, pa.Table]:
-        """All tables by name; a table without a row has its columns."""
-        return {name: reader.read_all() for name, reader in self.readers().items()}
-
-    def readers(self) -> dict[str, pa.RecordBatchReader]:
-        """The same tables as streams of batches, so that none has to stand in memory whole."""
-        for row_class in self._waiting:
-            self._flush(row_class)
-        if self._untold:
-            self._tell_misfits()
-        return {row_class.TABLE: stream.reader() for row_class, stream in self._streams.items()}
-
-    def _flush(self, row_class: type[Row]) -> None:
-        rows, self._waiting[row_class] = self._waiting[row_class], []
-        if not rows:
-            return
-        misfits: list[Misfit] = []
-        self._streams[row_class].write(to_arrow(rows, row_class, misfits))
-        self._untold += [unparsed_misfit(rows[misfit.row], misfit) for misfit in misfits]
-
-    def _tell_misfits(self) -> None:
-        told, self._untold = self._untold, []
-        if Unparsed not in self._streams:
-            return
-        old = to_rows(self._streams[Unparsed].reader().read_all(), Unparsed)
-        everything = sorted([*old, *told], key=attrgetter("line"))
-        self._streams[Unparsed] = _BatchStream(arrow_schema(Unparsed))
-        self._streams[Unparsed].write(to_arrow(everything, Unparsed))
-
-
-class _BatchStream:
-    """Arrow batches of one table, compressed in memory."""
-
-    def __init__(self, schema: pa.Schema) -> None:
-        self._schema = schema
-        self._parts: list[pa.Buffer] = []
-
-    def write(self, table: pa.Table) -> None:
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, self._schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
-            writer.write_table(table)
-        self._parts.append(sink.getvalue())
-
-    def reader(self) -> pa.RecordBatchReader:
-        batches = (batch for part in self._parts for batch in pa.ipc.open_stream(part))
-        return pa.RecordBatchReader.from_batches(self._schema, batches)
-
-
-def unparsed_misfit(row: Row, misfit: Misfit) -> Unparsed:
-    """The row of `unparsed` that tells of a value no column can hold."""
-    consequence = "the row is left out" if misfit.dropped else "it is left empty"
-    return Unparsed(
-        job=getattr(row, "job", None) or "",
-        line=min(getattr(row, "line", None) or 1, INT64_MAX),
-        byte_offset=getattr(row, "byte_offset", None),
-        dialect=row.TABLE,
-        reason=f"{misfit.column} would hold {misfit.what}; {consequence}",
-        excerpt="",
-    )
 
 
 def to_frame(table: pa.Table) -> pd.DataFrame:
@@ -164,7 +35,7 @@ def _series(column: pa.ChunkedArray, field: pa.Field) -> pd.Series[Any]:
         return pd.Series(_shared_text(column), dtype=object)
     if pa.types.is_map(field.type):
         values = np.empty(len(column), dtype=object)
-        values[:] = _values(column, field)
+        values[:] = python_values(column, field)
         return pd.Series(values, dtype=object)
     if pa.types.is_integer(field.type) and field.nullable:
         numbers = column.fill_null(0).to_numpy()

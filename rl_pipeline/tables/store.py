@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from rl_pipeline.schema import Job, Trial
 from rl_pipeline.tables.columns import arrow_schema
-from rl_pipeline.tables.frames import to_arrow, to_rows
+from rl_pipeline.tables.row_tables import to_arrow, to_rows
 from rl_pipeline.tables.shelf import Clock, Shelf, Tables, utc_now
 from rl_pipeline.tables.store_files import StoreFiles
 

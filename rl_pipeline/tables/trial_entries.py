@@ -15,13 +15,14 @@ import hashlib
 import io
 import re
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rl_pipeline.schema import Trial
-from rl_pipeline.tables.columns import arrow_schema, schema_digest
+from rl_pipeline.tables.columns import arrow_schema, column_array, schema_digest
 from rl_pipeline.tables.parquet import read_parquet, write_parquet
 from rl_pipeline.tables.store_files import StoreFiles
 
@@ -42,6 +43,18 @@ PART = re.compile(r"part-[0-9a-f]{32}\.parquet")
 VERSION_FOLDER = re.compile(r"[0-9a-f]{16}")
 
 
+def entry_table(told: Mapping[str, Sequence[Any]]) -> pa.Table:
+    """Entries from their columns; times may stand there as ISO text."""
+    arrays = [_array(told[field.name], field) for field in ENTRY_SCHEMA]
+    return pa.Table.from_arrays(arrays, schema=ENTRY_SCHEMA)
+
+
+def _array(values: Sequence[Any], field: pa.Field) -> pa.Array:
+    if pa.types.is_timestamp(field.type) and str in set(map(type, values)):
+        return pa.array(values, pa.string()).cast(field.type)
+    return column_array(values, field)[0]
+
+
 class EntryIndex:
     """Finds the entry of a file in a given state; holds no Python object per entry but its folder's name."""
 
@@ -54,12 +67,17 @@ class EntryIndex:
             self._older[row] = self._newest.get(folder, -1)
             self._newest[folder] = row
 
+    @property
+    def folders(self) -> Container[str]:
+        """The folders of which there is an entry, of any state of their file."""
+        return self._newest
+
     def __contains__(self, folder: object) -> bool:
         """Whether the folder was found to be a trial with no other trial below it."""
         row = self._newest.get(folder, -1) if isinstance(folder, str) else -1
         return row >= 0 and self._is_leaf[row]
 
-    def find(self, folder: str, size: int, mtime_ns: int, inode: int) -> int | None:
+    def find(self, folder: str, size: int | None, mtime_ns: int | None, inode: int | None) -> int | None:
         """The row of the entry, or None when the file was not read in this state."""
         row = self._newest.get(folder, -1)
         while row >= 0:
@@ -82,6 +100,11 @@ class EntryParts:
         digest = hashlib.blake2b(f"{version} {schema_digest([ENTRY_SCHEMA])}".encode(), digest_size=8)
         self._folder = digest.hexdigest()
         self._loaded: list[str] = []
+
+    @property
+    def are_kept(self) -> bool:
+        """Whether anything is remembered."""
+        return self._files is not None
 
     def load(self) -> pa.Table:
         """All entries, in a fixed order. Parts that are damaged or gone are as if they had never been."""
