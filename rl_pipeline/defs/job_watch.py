@@ -48,7 +48,9 @@ class Known:
 
     `complete`: versions of jobs whose assets were all made from one content, by key. `since`: when this
     content was first seen, by path (seconds since 1970). `before`: the round before. `sacct`: asks the
-    scheduler for the states of job ids; called at most once a round.
+    scheduler for the states of job ids; called at most once a round. `changed_folders`: folders in which
+    a log came, went or was replaced; what was left out there is looked at again (the original of a
+    second copy may be gone).
     """
 
     complete: Mapping[str, LogVersion]
@@ -57,17 +59,23 @@ class Known:
     now: float
     quiet_period_s: float
     sacct: Callable[[Sequence[str]], Mapping[str, SacctState]] = field(default=lambda _: {})
+    changed_folders: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
 class Round:
-    """What a round found; `left` are the jobs that it did not come to."""
+    """What a round found.
+
+    `left`: jobs that it did not come to. `left_out`: files that were found to be no job's log, with the
+    size and time of writing that they had.
+    """
 
     finished: list[Wanted] = field(default_factory=list)
     running: list[Wanted] = field(default_factory=list)
     settled: list[JobLog] = field(default_factory=list)
     unchanged: dict[str, tuple[int, int]] = field(default_factory=dict)
     left: list[JobLog] = field(default_factory=list)
+    left_out: dict[str, tuple[int, int]] = field(default_factory=dict)
     looked: int = 0
 
 
@@ -107,9 +115,13 @@ def _unsettled(experiments: Sequence[ExperimentOnDisk], known: Known, done: Roun
     """Jobs that must be looked at, each with the later jobs of its chain; the others are settled."""
     for experiment in experiments:
         for position, job in enumerate(experiment.jobs):
+            facts = (job.size_bytes, job.mtime_ns)
             version = known.complete.get(job.job_key)
             touched = known.before.unchanged.get(job.job_key)
-            if version is not None and version.is_final and _is_same(version, touched, job):
+            is_left_out = known.before.left_out.get(job.job_key) == facts
+            if is_left_out and str(job.path.parent) not in known.changed_folders:
+                done.left_out[job.job_key] = facts
+            elif version is not None and version.is_final and _is_same(version, touched, job):
                 done.settled.append(job)
                 if touched is not None:
                     done.unchanged[job.job_key] = touched

@@ -36,8 +36,9 @@ class Standing:
     `waiting`: jobs that have finished and are not made yet, or were not looked at yet, by experiment.
     `running`: jobs that have not finished, with the time of their last write (ns). `unchanged`: jobs
     whose log was touched and found to hold what it held, with size and time of that write. `failed`:
-    jobs whose run failed and that wait for another content, or for a person. `turn`: where the next
-    look goes on.
+    jobs whose run failed and that wait for another content, or for a person. `left_out`: files that
+    are no job's log, likewise. `unregistered`: experiments that later looks will register. `turn`:
+    where the next look goes on.
     """
 
     at: float = 0.0
@@ -45,6 +46,8 @@ class Standing:
     waiting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     running: Mapping[str, int] = field(default_factory=dict)
     unchanged: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    left_out: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    unregistered: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
 
 
@@ -113,6 +116,12 @@ def _standing(told: Mapping[str, Any]) -> Standing:
         turn=int(told["turn"]),
         waiting={str(key): tuple(map(str, jobs)) for key, jobs in told["waiting"].items()},
         running={str(key): int(written) for key, written in told["running"].items()},
-        unchanged={str(key): (int(size), int(written)) for key, (size, written) in told["unchanged"].items()},
+        unchanged=_facts(told["unchanged"]),
+        left_out=_facts(told["left_out"]),
+        unregistered=tuple(map(str, told["unregistered"])),
         failed=tuple(map(str, told["failed"])),
     )
+
+
+def _facts(told: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
+    return {str(key): (int(size), int(written)) for key, (size, written) in told.items()}

@@ -14,6 +14,8 @@ STANDING = Standing(
     waiting={"demo": ("demo_1", "demo_2")},
     running={"demo_3": 99},
     unchanged={"demo_1": (10, 20)},
+    left_out={"demo_5": (7, 8)},
+    unregistered=("other",),
     failed=("demo_4",),
 )
 

@@ -147,8 +147,8 @@ def test_a_log_that_was_truncated_and_written_anew_is_asked_for(lab: Lab, instan
 
 
 def test_a_deleted_job_is_asked_for_no_more_and_stays_a_member(lab: Lab, instance: dg.DagsterInstance):
-    lab.write_job("demo", 101)
-    lab.write_job("demo", 102)
+    lab.write_job("demo", 101, steps=(1,))
+    lab.write_job("demo", 102, steps=(2,))
     finished_jobs_round(watched(lab), instance)
     lab.log_path("demo", 101).unlink()
 
@@ -272,8 +272,32 @@ def test_a_file_that_is_no_log_and_a_second_copy_are_left_out(lab: Lab, instance
     lab.log_path("demo", 103).write_bytes(b"\x7fELF" + bytes(range(256)) * 8)
 
     asked = finished_jobs_round(watched(lab), instance)
+    again = finished_jobs_round(watched(lab), instance)
 
-    assert asked_keys(asked) == ["demo_101"]
+    assert asked_keys(asked) == asked_keys(again) == ["demo_101"]
+    assert sorted(asked.standing.left_out) == sorted(again.standing.left_out) == ["demo_102", "demo_103"]
+    assert asked.standing.waiting == {"demo": ("demo_101",)}
+
+
+def test_a_second_copy_is_read_when_the_first_is_gone(lab: Lab, instance: dg.DagsterInstance):
+    shutil.copy(lab.write_job("demo", 101), lab.log_path("demo", 102))
+    finished_jobs_round(watched(lab), instance)
+    lab.log_path("demo", 101).unlink()
+
+    assert asked_keys(finished_jobs_round(watched(lab), instance)) == ["demo_102"]
+
+
+def test_many_new_experiments_are_registered_over_several_looks(lab: Lab, instance: dg.DagsterInstance):
+    for number in range(50):
+        lab.write_job(f"exp{number:02d}", 101, end=NO_END)
+
+    first = finished_jobs_round(watched(lab), instance)
+    second = finished_jobs_round(watched(lab), instance)
+    third = finished_jobs_round(watched(lab), instance)
+
+    assert [len(asked.experiment_keys) for asked in (first, second, third)] == [40, 10, 0]
+    assert len(first.standing.unregistered) == 10
+    assert len(list(lab.resources()["store"].index().experiments())) == 50
 
 
 def test_a_root_that_is_away_makes_nothing_look_deleted(lab: Lab, instance: dg.DagsterInstance):

@@ -86,7 +86,7 @@ def service(command: Sequence[str], environment: Mapping[str, str], *, folder: P
 @contextmanager
 def daemon(environment: Mapping[str, str], folder: Path) -> Iterator[Service]:
     """The Dagster daemon on the shared instance."""
-    command = [str(BIN / "dagster-daemon"), "run", "-m", "rl_pipeline.definitions"]
+    command = [str(BIN / "dagster-daemon"), "run", "-w", str(config_folder() / "workspace.yaml")]
     variables = {"DAGSTER_HOME": str(config_folder()), **environment}
     with service(command, variables, folder=folder, log=folder / "daemon.log") as running:
         yield running
