@@ -124,7 +124,7 @@ def _plain_text(stored: Iterator[bytes], report: ReadReport) -> Iterator[bytes]:
         _drain(stored)
     else:
         opener = _gzip_member if report.compression == "gzip" else _zstd_frame
-        yield from _decompressed(stored, report, opener)
+        yield from _gathered(_decompressed(stored, report, opener))
 
 
 def _from_utf16(stored: Iterator[bytes]) -> Iterator[bytes]:
@@ -167,6 +167,20 @@ def _decompressed(stored: Iterator[bytes], report: ReadReport, opener: Callable[
         position += len(piece)
     if not fresh and report.read_error is None:
         report.read_error = f"{report.compression} ends early at stored byte {position}"
+
+
+def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Small pieces of text as chunks: each chunk is scanned by an automaton of its own."""
+    held: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= CHUNK_BYTES:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)
 
 
 def _pieces(stored: Iterator[bytes]) -> Iterator[bytes]:
