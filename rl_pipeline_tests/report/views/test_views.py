@@ -202,6 +202,8 @@ def test_sections_stand_in_their_order(result: ExperimentResult):
         "Whose Reward Is It",
         "Time",
         "Is It Learning",
+        "How Noisy Is One Step",
+        "Trials by Class and Task",
         "Differences between the Jobs",
         "Which Checkpoint to Keep",
     ]
