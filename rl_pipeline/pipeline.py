@@ -26,6 +26,7 @@ from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.job_summary import JobCourse
 from rl_pipeline.reader import Needles, ReadReport, read_messages
 from rl_pipeline.report.bundle import Bundle, write_bundle
+from rl_pipeline.report.page.index import Index, write_index
 from rl_pipeline.schema import ALL_TABLES, JOB_TABLES, Job, SkippedTrial, Trial
 from rl_pipeline.tables.frames import RowSink, arrow_schema, from_frame, to_arrow, to_frame
 from rl_pipeline.tables.store import TableStore
@@ -35,6 +36,7 @@ __all__ = [
     "Bundle",
     "ExperimentFrames",
     "ExperimentResult",
+    "Index",
     "JobLog",
     "JobTables",
     "TrialTables",
@@ -45,6 +47,7 @@ __all__ = [
     "parse_job",
     "read_experiment_trials",
     "render_report",
+    "write_index",
 ]
 
 # Goes into every data version: raise it when the same log gives other rows.

@@ -47,8 +47,12 @@ What the rules say about the run: each fired, clear or not measurable, with evid
 verdict. A finding is about the run and only warns; it fails nothing here.
 """,
     "metrics_report": """
-The report of the experiment: `metrics_report.md`, `report.json`, charts, and all tables as CSV and Parquet in one
-folder, replaced as a whole. The same inputs give the same bytes, and so does `rl-pipeline report`.
+The report of the experiment: `report.html`, `metrics_report.md`, `report.json`, charts, and all tables as CSV and
+Parquet in one folder, replaced as a whole. The same inputs give the same bytes, and so does `rl-pipeline report`.
+""",
+    "experiment_index": """
+Every experiment that has a report: state, verdict, last step, reward, goodput, age (`index.html`), and chosen ones side
+by side on the same axis, where their rewards mean the same thing (`compare.html`). Made from the `report.json` files.
 """,
     "job_index": """
 Looks through the configured roots (`RL_PIPELINE_ROOTS`), writes which log belongs to which job and experiment, and

@@ -13,10 +13,11 @@ from rl_pipeline import pipeline
 from rl_pipeline.defs.checks import RESULT_CHECKS, TRIALS_CHECKS, findings_checks, members_check, table_checks
 from rl_pipeline.defs.descriptions import DESCRIPTIONS
 from rl_pipeline.defs.failures import told_to_dagster
-from rl_pipeline.defs.key_numbers import NUMBERS
+from rl_pipeline.defs.key_numbers import NUMBERS, outcome_counts
 from rl_pipeline.defs.members import experiment_trials, members_of
-from rl_pipeline.defs.metadata import numbers_metadata, preview, spec_metadata, table_metadata
+from rl_pipeline.defs.metadata import numbers_metadata, preview, spec_metadata, table_metadata, without_missing
 from rl_pipeline.defs.partitions import EXPERIMENTS, EXPERIMENTS_GROUP, TRIAL_FOLDERS, from_every_job
+from rl_pipeline.defs.pictures import outcome_bar
 from rl_pipeline.defs.resources import Reports, Store
 from rl_pipeline.defs.result_metadata import comparison_metadata, comparison_table, findings_metadata, report_metadata
 from rl_pipeline.defs.versions import current_experiment_version
@@ -47,6 +48,7 @@ def trials(context: dg.AssetExecutionContext, store: Store) -> dg.MaterializeRes
         metadata={
             **table_metadata(found.trials, Trial, path=store.path("experiments", key)),
             **numbers_metadata({**NUMBERS[Trial.TABLE](found.trials), "skipped_folders": found.skipped.num_rows}),
+            **without_missing({"outcomes": outcome_bar(outcome_counts(found.trials))}),
             "without_job": found.trials["job"].null_count,
             "skipped": dg.MetadataValue.md(preview(found.skipped)),
         },
@@ -88,12 +90,12 @@ def experiment_results(
     yield dg.MaterializeResult(
         asset_key="cross_log_comparison",
         data_version=version,
-        metadata=comparison_metadata(compared, store.path("comparisons", key)),
+        metadata=comparison_metadata(compared, bundle, store.path("comparisons", key)),
     )
     yield dg.MaterializeResult(
         asset_key="findings",
         data_version=version,
-        metadata=findings_metadata(result),
+        metadata=findings_metadata(result, bundle),
         check_results=findings_checks(result),
     )
     yield dg.MaterializeResult(

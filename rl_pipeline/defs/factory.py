@@ -5,6 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from rl_pipeline.defs.experiment_assets import experiment_results, trials
+from rl_pipeline.defs.experiment_index import experiment_index
 from rl_pipeline.defs.index_assets import job_index
 from rl_pipeline.defs.job_assets import job_tables, job_trials, raw_log
 from rl_pipeline.defs.notification_sensor import notifications_sensor
@@ -17,7 +18,7 @@ from rl_pipeline.settings import Settings
 
 INPUT_ASSETS: list[dg.AssetsDefinition | dg.AssetSpec] = [LOG_FILES, TRIAL_FOLDERS, job_index]
 JOB_ASSETS = [raw_log, job_tables, job_trials]
-EXPERIMENT_ASSETS = [trials, experiment_results]
+EXPERIMENT_ASSETS = [trials, experiment_results, experiment_index]
 
 
 def build_definitions(settings: Settings) -> dg.Definitions:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rl_pipeline.schema import TRAIN
+from rl_pipeline.schema import OUTCOMES, TRAIN
 
 REWARD = "reward/avg_raw_reward"
 
@@ -84,13 +84,16 @@ def event_numbers(table: pa.Table) -> Numbers:
     return {"checkpoints_saved": kinds.count("checkpoint_saved"), "failure_lines": kinds.count("failure")}
 
 
+def outcome_counts(table: pa.Table) -> dict[str, int]:
+    """Trials by outcome."""
+    outcomes = table["outcome"].to_pylist()
+    return {outcome: outcomes.count(outcome) for outcome in OUTCOMES}
+
+
 def trial_numbers(table: pa.Table) -> Numbers:
     """Outcomes, mean reward of scored trials, mean turns."""
-    outcomes = table["outcome"].to_pylist()
     return {
-        "solved": outcomes.count("solved"),
-        "unsolved": outcomes.count("unsolved"),
-        "unscored": outcomes.count("unscored"),
+        **outcome_counts(table),
         "with_exception": table.num_rows - table["exception_type"].null_count,
         "mean_reward_scored": _number(pc.mean(table["reward"])),
         "mean_turns": _number(pc.mean(table["n_turns"])),

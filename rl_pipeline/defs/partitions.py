@@ -30,5 +30,5 @@ TRIAL_FOLDERS = dg.AssetSpec(
 
 
 def from_every_job(*assets: str) -> list[dg.AssetDep]:
-    """Dependencies of an experiment's asset on job assets, for the picture of lineage."""
+    """Dependencies on all partitions of some assets, for the picture of lineage."""
     return [dg.AssetDep(asset, partition_mapping=dg.AllPartitionMapping()) for asset in assets]

@@ -63,9 +63,13 @@ class Reports(dg.ConfigurableResource):  # type: ignore[type-arg]
     folder: str
     thresholds_file: str | None = None
 
+    def root(self) -> Path:
+        """The folder of all bundles, and of the index over them."""
+        return Path(self.folder)
+
     def of(self, experiment_key: str) -> Path:
         """The folder of one experiment's bundle."""
-        return Path(self.folder) / experiment_key
+        return self.root() / experiment_key
 
     def thresholds(self) -> Thresholds:
         """The thresholds of this deployment."""

@@ -9,9 +9,11 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from rl_pipeline.analysis.findings.finding import SEVERITIES
 from rl_pipeline.defs.key_numbers import REWARD
 from rl_pipeline.defs.members import Members
 from rl_pipeline.defs.metadata import markdown_table, numbers_metadata, preview, sparkline, without_missing
+from rl_pipeline.defs.pictures import OF_COMPARISON, OF_FINDINGS, OF_REPORT, pictures, time_bar
 from rl_pipeline.pipeline import Bundle, ExperimentResult
 
 FINDINGS_SHOWN = 6
@@ -23,18 +25,22 @@ def comparison_table(result: ExperimentResult) -> pa.Table:
     return pa.Table.from_pylist(rows) if rows else pa.table({"job": pa.array([], pa.string())})
 
 
-def comparison_metadata(compared: pa.Table, path: str) -> dict[str, dg.MetadataValue]:
+def comparison_metadata(compared: pa.Table, bundle: Bundle, path: str) -> dict[str, dg.MetadataValue]:
     """The comparison as a small table, and where it lies."""
     return {
         "dagster/row_count": dg.MetadataValue.int(compared.num_rows),
         "comparison": dg.MetadataValue.md(preview(compared, rows=8, columns=9)),
         "file": dg.MetadataValue.path(path),
+        **pictures(bundle.charts, OF_COMPARISON),
     }
 
 
-def findings_metadata(result: ExperimentResult) -> dict[str, dg.MetadataValue]:
+def findings_metadata(result: ExperimentResult, bundle: Bundle) -> dict[str, dg.MetadataValue]:
     """The verdict, counts by status, and what fired."""
-    fired = [finding for finding in result.findings if finding.status == "fired"]
+    fired = sorted(
+        (finding for finding in result.findings if finding.status == "fired"),
+        key=lambda finding: SEVERITIES.index(finding.severity),
+    )
     rows = [[finding.id, finding.severity, finding.title] for finding in fired[:FINDINGS_SHOWN]]
     statuses = [finding.status for finding in result.findings]
     return {
@@ -42,6 +48,7 @@ def findings_metadata(result: ExperimentResult) -> dict[str, dg.MetadataValue]:
         "reasons": dg.MetadataValue.md("\n".join(f"- {reason}" for reason in result.verdict.reasons) or "none"),
         **numbers_metadata({status: statuses.count(status) for status in ("fired", "clear", "not_measurable")}),
         "what_fired": dg.MetadataValue.md(markdown_table(["rule", "severity", "what"], rows)),
+        **pictures(bundle.charts, OF_FINDINGS),
     }
 
 
@@ -53,11 +60,14 @@ def report_metadata(
     known = [reward for reward in rewards if reward is not None]
     return without_missing(
         {
+            "page": dg.MetadataValue.path(str(folder / "report.html")),
             "report": dg.MetadataValue.path(str(folder / "metrics_report.md")),
             "files": dg.MetadataValue.int(len(bundle.files)),
             "jobs": dg.MetadataValue.json(list(members.present)),
             **numbers_metadata(_main_numbers(result, known)),
             "chart": sparkline(rewards, REWARD),
+            "where_time_went": time_bar({part.name: part.seconds for part in result.time.waterfall.parts}),
+            **pictures(bundle.charts, OF_REPORT),
         }
     )
 

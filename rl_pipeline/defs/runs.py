@@ -19,8 +19,10 @@ read_job_log = dg.define_asset_job(
 )
 report_experiment = dg.define_asset_job(
     REPORT,
-    selection=dg.AssetSelection.assets("trials", "cross_log_comparison", "findings", "metrics_report"),
+    selection=dg.AssetSelection.assets(
+        "trials", "cross_log_comparison", "findings", "metrics_report", "experiment_index"
+    ),
     tags=TAGS,
-    description="All assets of one experiment.",
+    description="All assets of one experiment, and the index of all experiments after it.",
 )
 PARTITIONS = {READ_LOG: JOBS, REPORT: EXPERIMENTS}

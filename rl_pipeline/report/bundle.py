@@ -49,10 +49,12 @@ class Bundle:
     Attributes:
         folder: the bundle's folder.
         files: names relative to it, sorted.
+        charts: what was drawn.
     """
 
     folder: Path
     files: tuple[str, ...]
+    charts: tuple[Chart, ...] = ()
 
 
 def write_bundle(result: ExperimentResult, frames: ExperimentFrames, out: Path) -> Bundle:
@@ -77,7 +79,7 @@ def write_bundle(result: ExperimentResult, frames: ExperimentFrames, out: Path) 
         write_charts(charts, folder / CHARTS)
         write_exports(frames, folder / TABLES)
 
-    return Bundle(folder=out, files=replace_files(out, write))
+    return Bundle(folder=out, files=replace_files(out, write), charts=charts)
 
 
 def write_charts(charts: tuple[Chart, ...], folder: Path) -> None:

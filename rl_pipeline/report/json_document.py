@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from rl_pipeline import __version__
+from rl_pipeline.analysis.experiment_card import experiment_card
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.provenance import Provenance
 from rl_pipeline.analysis.summary import ExperimentResult
@@ -50,6 +51,7 @@ def report_document(result: ExperimentResult, frames: ExperimentFrames, provenan
         "jobs": job_list(frames),
         **{name: plain(getattr(result, name)) for name in PARTS},
         "provenance": plain(provenance),
+        "card": plain(experiment_card(frames, result)),
     }
 
 

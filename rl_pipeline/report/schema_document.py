@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from rl_pipeline.analysis.experiment_card import ExperimentCard
 from rl_pipeline.analysis.provenance import Provenance
 from rl_pipeline.analysis.summary import ExperimentResult
 from rl_pipeline.report.json_document import GENERATOR, PARTS, SCHEMA_VERSION
@@ -66,7 +67,8 @@ def schema_markdown() -> str:
     }
     rows = [f"| {name} | {type_text(hints[name])} | {meanings[name]} |" for name in PARTS]
     rows.append(f"| provenance | {type_text(Provenance)} | what was read, and what could not be |")
-    roots = [*(hints[name] for name in PARTS), Provenance]
+    rows.append(f"| card | {type_text(ExperimentCard)} | what an index of experiments reads |")
+    roots = [*(hints[name] for name in PARTS), Provenance, ExperimentCard]
     parts = [HEAD + "\n".join(rows), _job()]
     parts += [class_markdown(kind) for kind in sorted(set(reachable(roots)), key=lambda kind: kind.__name__.lower())]
     return "\n\n".join(parts) + "\n"

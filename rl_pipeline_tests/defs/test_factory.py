@@ -32,7 +32,10 @@ def test_every_table_of_a_job_is_an_asset_and_every_result_of_an_experiment(defi
 
     assert named("rl_jobs") == JOB_ASSETS
     assert named("rl_experiments") == EXPERIMENT_ASSETS
-    assert {asset for asset, found in partitions.items() if found is None} == {"job_index"}
+    assert {asset for asset, found in partitions.items() if found is None} == {
+        "job_index",
+        "experiment_index",
+    }
 
 
 def test_every_asset_has_a_group_kinds_and_a_description(definitions: dg.Definitions):

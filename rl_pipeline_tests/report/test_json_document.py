@@ -47,6 +47,7 @@ def test_the_parts_stand_in_a_fixed_order(document: dict[str, Any]):
         "thresholds",
         "as_of",
         "provenance",
+        "card",
     ]
     assert document["schema_version"] == SCHEMA_VERSION
     assert document["generator"] == {"name": "rl_pipeline", "version": __version__}

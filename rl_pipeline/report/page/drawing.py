@@ -22,6 +22,7 @@ import vl_convert
 
 from rl_pipeline.report.charts.chart import WIDTH, Chart
 from rl_pipeline.report.images import GRAMMAR
+from rl_pipeline.report.palette import FONT
 
 NARROW_WIDTH = 300
 SVG = "{http://www.w3.org/2000/svg}"
@@ -63,7 +64,18 @@ def drawing(chart: Chart, width: int | None = None) -> str:
     spec = _bare(dict(chart.spec))
     if width is not None:
         spec = _resized(spec, width / WIDTH)
-    return _rebuilt(str(vl_convert.vegalite_to_svg(spec, vl_version=GRAMMAR)), f"{chart.name}-{width or 'w'}")
+    made = _tree(str(vl_convert.vegalite_to_svg(spec, vl_version=GRAMMAR)), f"{chart.name}-{width or 'w'}")
+    return ElementTree.tostring(made, encoding="unicode")
+
+
+def standalone(chart: Chart) -> str:
+    """The whole chart, title and legend included, as a small SVG file of its own."""
+    made = _tree(str(vl_convert.vegalite_to_svg(dict(chart.spec), vl_version=GRAMMAR)), chart.name)
+    made.set("xmlns", SVG.strip("{}"))
+    made.set("font-family", FONT)
+    made.set("width", made.get("viewBox", "0 0 1 1").split()[2])
+    made.set("height", made.get("viewBox", "0 0 1 1").split()[3])
+    return ElementTree.tostring(made, encoding="unicode")
 
 
 def legend(chart: Chart) -> tuple[LegendEntry, ...]:
@@ -143,14 +155,15 @@ def _resized(spec: dict[str, Any], factor: float) -> dict[str, Any]:
     return made
 
 
-def _rebuilt(text: str, name: str) -> str:
+def _tree(text: str, name: str) -> ElementTree.Element:
+    """The picture rebuilt from allowed elements, equal attributes on their group."""
     root = ElementTree.fromstring(text)
     width, height = root.get("width", "1"), root.get("height", "1")
     made = _element(root, name)
     assert made is not None
     made.attrib = {"viewBox": f"0 0 {width} {height}"}
     _hoist(made)
-    return ElementTree.tostring(made, encoding="unicode", short_empty_elements=True)
+    return made
 
 
 def _element(node: ElementTree.Element, name: str) -> ElementTree.Element | None:

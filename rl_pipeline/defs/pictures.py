@@ -1,0 +1,73 @@
+"""Charts on Dagster's pages: the same pictures as in the report, behind the button that long Markdown gets.
+
+A picture is Markdown with the chart as an SVG in a data URI, which the UI renders without asking anybody
+for anything. It is far longer than `metadata.INLINE_LIMIT`, so the page first shows "Show Markdown"; the
+small chart beside it (`metadata.sparkline`) is what stands there at once.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+
+import dagster as dg
+
+from rl_pipeline.defs.metadata import INLINE_LIMIT, cell
+from rl_pipeline.report.charts.chart import Chart
+from rl_pipeline.report.formatting import percent
+from rl_pipeline.report.page.drawing import standalone
+from rl_pipeline.report.palette import LIGHT
+
+PREFIX = "picture_"  # sorts the pictures of a page together
+PICTURE_LIMIT = 400_000  # characters; a larger one would weigh on the event log and is left to the report
+BAR_WIDTH, BAR_HEIGHT, MOST_PARTS = 320, 18, 6
+# What the page of each result shows, in order; charts that were not drawn are skipped.
+OF_REPORT = ("timeline", "reward", "step_time", "waterfall", "engine_load", "outcomes_over_time", "checkpoints")
+OF_FINDINGS = ("reward", "step_time", "failures_over_time")
+OF_COMPARISON = ("jobs_reward", "jobs_step_time", "jobs_wait")
+
+
+def picture(chart: Chart) -> dg.MetadataValue:
+    """One chart; its title in words where the picture would be too large."""
+    svg = base64.b64encode(standalone(chart).encode()).decode()
+    if len(svg) > PICTURE_LIMIT:
+        return dg.MetadataValue.md(f"{cell(chart.title)} (in the report)")
+    return dg.MetadataValue.md(f"![{cell(chart.alt)}](data:image/svg+xml;base64,{svg})")
+
+
+def pictures(charts: Iterable[Chart], names: Iterable[str]) -> dict[str, dg.MetadataValue]:
+    """The named charts as metadata."""
+    drawn = {chart.name: chart for chart in charts}
+    return {f"{PREFIX}{name}": picture(drawn[name]) for name in names if name in drawn}
+
+
+def stacked_bar(parts: Mapping[str, float], colours: Mapping[str, str]) -> dg.MetadataValue | None:
+    """Parts of a whole as one bar that the UI shows at once, the shares in words below it; None without any.
+
+    Args:
+        parts: size of each, in order; small ones at the end are told together.
+        colours: by part; the series' colours in turn for the rest.
+    """
+    whole = sum(parts.values())
+    if whole <= 0:
+        return None
+    shown = sorted(((name, size) for name, size in parts.items() if size > 0), key=lambda item: -item[1])[:MOST_PARTS]
+    begin, bars = 0.0, ""
+    for place, (name, size) in enumerate(shown):
+        width, fill = BAR_WIDTH * size / whole, colours.get(name, LIGHT.series[place])
+        bars += f'<path fill="{fill}" d="M{begin:.0f} 0h{max(1.0, width):.0f}v{BAR_HEIGHT}H{begin:.0f}z"/>'
+        begin += width
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="{BAR_WIDTH}" height="{BAR_HEIGHT}">{bars}</svg>'
+    words = " · ".join(f"{cell(name)} {percent(size / whole)}" for name, size in shown)
+    text = f"![{words}](data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()})\n\n{words}"
+    return dg.MetadataValue.md(text if len(text) < INLINE_LIMIT else words)
+
+
+def outcome_bar(outcomes: Mapping[str, float]) -> dg.MetadataValue | None:
+    """Trials by outcome."""
+    return stacked_bar(outcomes, {"solved": LIGHT.solved, "unsolved": LIGHT.unsolved, "unscored": LIGHT.unscored})
+
+
+def time_bar(seconds: Mapping[str, float]) -> dg.MetadataValue | None:
+    """Where the time of a run went."""
+    return stacked_bar(seconds, {"training": LIGHT.accent, "wait": LIGHT.wait})
