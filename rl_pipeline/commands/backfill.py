@@ -22,7 +22,7 @@ def run(root: Path, *, experiment: str | None, force: bool) -> None:
         ConfigurationError: the folder does not exist.
         DataError: no job log below it, or some partitions failed; the others are made all the same.
     """
-    from rl_pipeline.defs.instance import open_instance
+    from rl_pipeline.defs.instance import foreign_home, open_instance
     from rl_pipeline.defs.materialize import CURRENT, FAILED, MADE, Outcome, materialize_experiments
     from rl_pipeline.defs.registration import register
     from rl_pipeline.discovery import discover, parse_log_pattern
@@ -32,6 +32,8 @@ def run(root: Path, *, experiment: str | None, force: bool) -> None:
     found = discover([root], patterns=patterns, experiment=experiment)
     for problem in found.problems:
         progress.warn(f"note: {problem}")
+    if warning := foreign_home(os.environ):
+        progress.warn(f"note: {warning}")
     experiments = found.some()
     partitions = sum(len(item.jobs) for item in experiments) + len(experiments)
     with open_instance(settings) as instance:

@@ -113,10 +113,13 @@ def printable(evidence: str) -> str:
 
 def registered(found: Discovery, settings: Settings) -> str:
     """Add the partitions to the Dagster instance and say what was added."""
-    from rl_pipeline.defs.instance import open_instance
+    from rl_pipeline.defs.instance import foreign_home, open_instance
     from rl_pipeline.defs.registration import register
 
-    Progress().say("registering with Dagster")
+    progress = Progress()
+    if warning := foreign_home(os.environ):
+        progress.warn(f"note: {warning}")
+    progress.say("registering with Dagster")
     with open_instance(settings) as instance:
         done = register(found.experiments, store_url=settings.store, instance=instance)
     return f"registered: {len(done.job_keys)} job partitions, {len(done.experiment_keys)} experiment partitions"
