@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import struct
 import zlib
+from collections.abc import Mapping
+from typing import Any
 
 import vl_convert
 
@@ -18,17 +21,30 @@ from rl_pipeline.report.charts.chart import Cell, Chart
 
 SCALE = 2.0  # pixels per CSS pixel: sharp on dense screens
 GRAMMAR = "5.20"  # of the specifications; bundled with vl-convert
+# Everything outside the Char production of XML 1.0.
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def chart_png(chart: Chart) -> bytes:
     """The picture at twice its size."""
-    return packed(vl_convert.vegalite_to_png(dict(chart.spec), vl_version=GRAMMAR, scale=SCALE))
+    return packed(vl_convert.vegalite_to_png(drawable(chart.spec), vl_version=GRAMMAR, scale=SCALE))
 
 
 def chart_svg(chart: Chart) -> str:
     """The picture as SVG."""
-    return str(vl_convert.vegalite_to_svg(dict(chart.spec), vl_version=GRAMMAR))
+    return str(vl_convert.vegalite_to_svg(drawable(chart.spec), vl_version=GRAMMAR))
+
+
+def drawable(value: Any) -> Any:  # noqa: ANN401 - any part of a specification
+    """The same specification without characters that XML can not hold: the renderer would abort the process."""
+    if isinstance(value, str):
+        return NOT_XML.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {drawable(key): drawable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [drawable(item) for item in value]
+    return value
 
 
 def chart_csv(chart: Chart) -> str:

@@ -21,6 +21,7 @@ from rl_pipeline.errors import ConfigurationError, shown
 LIST_NAME = ".rl_pipeline_files.json"
 LIST_VERSION = 1
 STAGING_PREFIX = ".rl_pipeline_new_"
+KEPT_PREFIX = ".kept_"
 LITTER_AGE_S = 86_400.0  # a day: no report takes that long to write
 
 
@@ -65,7 +66,7 @@ def replace_files(folder: Path, write: Callable[[Path], None]) -> tuple[str, ...
         names = tuple(sorted(path.relative_to(staging).as_posix() for path in staging.rglob("*") if path.is_file()))
         _require_replaceable(folder, names)
         earlier = earlier_files(folder)
-        _move(staging, folder, names)
+        _move_or_restore(staging, folder, names)
         _remove(folder, sorted(set(earlier) - set(names)))
         _write_list(staging, folder, names)
     except OSError as error:
@@ -106,11 +107,29 @@ def _require_replaceable(folder: Path, names: Iterable[str]) -> None:
             raise IsADirectoryError(f"{folder / name} is a folder where a file of the report belongs")
 
 
-def _move(staging: Path, folder: Path, names: Iterable[str]) -> None:
-    for name in names:
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(staging / name, target)  # noqa: PTH105 - one call, atomic on every system
+def _move_or_restore(staging: Path, folder: Path, names: Iterable[str]) -> None:
+    """Rename every file into place; when one can not be, the earlier ones come back.
+
+    Files of the top level go last: these are what people open, and they name the others.
+    """
+    kept = Path(tempfile.mkdtemp(prefix=KEPT_PREFIX, dir=staging))
+    moved: list[str] = []
+    try:
+        for name in sorted(names, key=lambda name: ("/" not in name, name)):
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.exists():
+                (kept / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(target, kept / name)
+            os.replace(staging / name, target)  # noqa: PTH105 - one call, atomic on every system
+            moved.append(name)
+    except OSError:
+        for name in reversed(moved):
+            if (kept / name).exists():
+                os.replace(kept / name, folder / name)  # noqa: PTH105 - as above
+            else:
+                (folder / name).unlink(missing_ok=True)
+        raise
 
 
 def _remove(folder: Path, names: Iterable[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from dataclasses import replace
 
 import pytest
 import vl_convert
@@ -51,3 +52,12 @@ def test_what_is_no_png_is_left_alone():
 
 def test_numbers_are_written_so_that_no_spreadsheet_runs_them(chart: Chart):
     assert chart_csv(chart) == "a,b,c,d,e\n'=cmd(),1,0.5,,true\nb,-2,1.0,,false\n"
+
+
+@pytest.mark.parametrize("character", ["\x00", "\x1b", "\x0b", "\ufffe", "\ud800"])
+def test_a_character_that_xml_can_not_hold_does_not_abort_the_renderer(chart: Chart, character: str):
+    named = {**chart.spec, "title": f"A{character}B", "data": {"values": [{"x": f"c{character}", "y": 2}]}}
+    hostile = replace(chart, spec=named)
+
+    assert chart_png(hostile).startswith(SIGNATURE)
+    assert "A\ufffdB" in chart_svg(hostile)

@@ -158,3 +158,24 @@ def test_a_path_below_a_file_is_not_writable(tmp_path: Path):
 def test_a_file_system_that_takes_no_files_is_not_writable():
     with pytest.raises(ConfigurationError, match="cannot be written"):
         require_writable(Path("/proc/out"))
+
+
+def test_a_file_that_can_not_be_moved_brings_the_moved_ones_back(tmp_path: Path):
+    write_set(tmp_path, {"charts/a.csv": "old", "page.md": "old"})
+    (tmp_path / "tables").write_text("a file where a folder belongs", encoding="utf-8")
+
+    with pytest.raises(ConfigurationError, match="can"):
+        write_set(tmp_path, {"charts/a.csv": "new", "charts/b.csv": "new", "tables/t.csv": "new", "page.md": "new"})
+
+    assert (tmp_path / "charts" / "a.csv").read_text(encoding="utf-8") == "old"
+    assert not (tmp_path / "charts" / "b.csv").exists()
+    assert (tmp_path / "page.md").read_text(encoding="utf-8") == "old"
+
+
+def write_set(folder: Path, files: dict[str, str]) -> None:
+    def write(staging: Path) -> None:
+        for name, text in files.items():
+            (staging / name).parent.mkdir(parents=True, exist_ok=True)
+            (staging / name).write_text(text, encoding="utf-8")
+
+    replace_files(folder, write)

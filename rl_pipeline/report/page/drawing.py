@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 import vl_convert
 
 from rl_pipeline.report.charts.chart import WIDTH, Chart
-from rl_pipeline.report.images import GRAMMAR
+from rl_pipeline.report.images import GRAMMAR, drawable
 from rl_pipeline.report.palette import FONT
 
 NARROW_WIDTH = 300
@@ -64,13 +64,13 @@ def drawing(chart: Chart, width: int | None = None) -> str:
     spec = _bare(dict(chart.spec))
     if width is not None:
         spec = _resized(spec, width / WIDTH)
-    made = _tree(str(vl_convert.vegalite_to_svg(spec, vl_version=GRAMMAR)), f"{chart.name}-{width or 'w'}")
+    made = _tree(str(vl_convert.vegalite_to_svg(drawable(spec), vl_version=GRAMMAR)), f"{chart.name}-{width or 'w'}")
     return ElementTree.tostring(made, encoding="unicode")
 
 
 def standalone(chart: Chart) -> str:
     """The whole chart, title and legend included, as a small SVG file of its own."""
-    made = _tree(str(vl_convert.vegalite_to_svg(dict(chart.spec), vl_version=GRAMMAR)), chart.name)
+    made = _tree(str(vl_convert.vegalite_to_svg(drawable(chart.spec), vl_version=GRAMMAR)), chart.name)
     made.set("xmlns", SVG.strip("{}"))
     made.set("font-family", FONT)
     made.set("width", made.get("viewBox", "0 0 1 1").split()[2])
