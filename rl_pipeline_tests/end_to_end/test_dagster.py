@@ -167,3 +167,20 @@ def test_what_the_command_line_made_the_instance_knows(lab: Lab):
 
     with open_instance(lab.settings) as instance:
         assert list(recorded_versions(instance, "step_metrics")) == ["demo_101"]
+
+
+def test_the_assets_and_the_command_line_write_the_same_bytes(lab: Lab, tmp_path: Path):
+    reported = run(lab, "rl-pipeline", "report", str(lab.root / "demo"), str(tmp_path / "out"))
+    made = run(lab, "rl-pipeline", "backfill", str(lab.root))
+
+    assert (reported.returncode, made.returncode) == (0, 0), made.stderr[-2000:]
+    by_command, by_assets = files_of(tmp_path / "out"), files_of(lab.settings.reports / "demo")
+    assert len(by_command) > 10
+    assert sorted(by_command) == sorted(by_assets)
+    assert [name for name, content in by_command.items() if by_assets[name] != content] == []
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Every file of a bundle by its relative path; the list of the bundle's own files is not part of it."""
+    found = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {name: content for name, content in found.items() if not name.startswith(".")}
