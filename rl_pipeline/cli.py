@@ -1,4 +1,4 @@
-"""The command line: `rl-pipeline report · discover · demo · ui · explain`.
+"""The command line: `rl-pipeline report · index · discover · demo · ui · explain`.
 
 Only click is imported here; each command imports what it needs, so that `--help` answers at once.
 Exit codes: 0 done, 1 trouble with the data (nothing readable), 2 wrong use.
@@ -61,7 +61,7 @@ def report(
     """Read the job logs of one experiment and write its report.
 
     LOGS is an experiment's folder, its folder of logs, or log files (plain, gzip or zstd). OUT is the
-    folder that receives metrics_report.md, report.json, tables/ and charts/.
+    folder that receives report.html, metrics_report.md, report.json, tables/ and charts/.
     """
     from rl_pipeline.commands.report import ReportRequest, run
 
@@ -99,6 +99,18 @@ def backfill(root: Path, experiment: str | None, force: bool) -> None:
     from rl_pipeline.commands.backfill import run
 
     run(root, experiment=experiment, force=force)
+
+
+@main.command()
+@click.argument("reports", type=EXISTING, metavar="REPORTS")
+def index(reports: Path) -> None:
+    """List and compare all experiments whose reports lie below REPORTS.
+
+    Writes index.html and compare.html into REPORTS, from the report.json of each experiment.
+    """
+    from rl_pipeline.commands.index import run
+
+    run(reports)
 
 
 @main.command()

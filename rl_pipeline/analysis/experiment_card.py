@@ -18,11 +18,10 @@ from rl_pipeline.analysis.first_numbers import FirstNumber, first_numbers
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.lineage import SAMPLES
 from rl_pipeline.analysis.links import optional_time
-from rl_pipeline.analysis.populations import Populations, training_trials
+from rl_pipeline.analysis.populations import Populations
 from rl_pipeline.analysis.replayed_prompts import pass_metric
 from rl_pipeline.analysis.series import REWARD, STEP_SECONDS, all_rows, canonical_of, first_logged, values_of
 from rl_pipeline.analysis.summary import ExperimentResult
-from rl_pipeline.analysis.trial_analysis import split_tasks
 from rl_pipeline.units import SECONDS_PER_HOUR
 
 CLOCK, STEP_TIME = "clock", "time inside steps"
@@ -98,7 +97,7 @@ def experiment_card(frames: ExperimentFrames, result: ExperimentResult) -> Exper
         last_logged_at=max(ends, default=None),
         zone=zones.pop() if len(zones) == 1 else None,
         last_step=result.lineage.last_step,
-        numbers=first_numbers(result, canonical, split_tasks(training_trials(frames.trials))),
+        numbers=first_numbers(result, canonical, result.trials.tasks),
         goodput=result.time.waterfall.goodput,
         gpus=result.time.geometry.gpus,
         group_size=known.group_size,

@@ -64,6 +64,7 @@ def closing_words(settings: Settings, report: Path, folder: Path | None) -> list
     command = "rl-pipeline" if shutil.which("rl-pipeline") else ".venv/bin/rl-pipeline"
     return [
         "",
+        f"page:     {report.parent / 'report.html'}",
         f"report:   {report}",
         f"tables:   {report.parent / 'tables'}",
         f"Dagster:  {prefix}{command} ui    (then http://127.0.0.1:3000, Assets)",

@@ -44,9 +44,11 @@ def run(request: ReportRequest) -> None:
     progress.say(f"{trials.trials.num_rows:,} trials read, {trials.skipped.num_rows:,} folders skipped")
     frames = pipeline.load_frames(experiment.experiment, jobs, trials)
     progress.say("analysing")
-    result = pipeline.analyse_experiment(frames, thresholds)
+    on_disk = pipeline.checkpoint_steps(log.path for log in experiment.jobs)
+    result = pipeline.analyse_experiment(frames, thresholds, checkpoints_on_disk=on_disk)
     bundle = pipeline.render_report(result, frames, request.out)
     progress.say(f"{len(bundle.files)} files written")
+    progress.say(f"page: {request.out / 'report.html'}")
     progress.say(f"report: {request.out / 'metrics_report.md'}")
 
 

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rl_pipeline.analysis.chart_data import ChartData
-from rl_pipeline.analysis.engines import EngineAnalysis
 from rl_pipeline.analysis.summary import ExperimentResult
 from rl_pipeline.report.charts.chart import Chart
-from rl_pipeline.report.formatting import count, fixed, percent, plural
+from rl_pipeline.report.formatting import percent, plural
 from rl_pipeline.report.page.figures import FigureView, figures
 from rl_pipeline.report.page.headings import jobs_heading, stability_heading
 from rl_pipeline.report.page.time_tree import TreeRow, time_tree
@@ -21,11 +20,13 @@ from rl_pipeline.report.views.checkpoints import checkpoint_section
 from rl_pipeline.report.views.comparison import comparison_section
 from rl_pipeline.report.views.engine_analysis import engine_section
 from rl_pipeline.report.views.lineage import lineage_section
+from rl_pipeline.report.views.noise import noise_section
 from rl_pipeline.report.views.populations import populations_section
 from rl_pipeline.report.views.section import Block, SectionView
 from rl_pipeline.report.views.table import table
 from rl_pipeline.report.views.time import time_section
 from rl_pipeline.report.views.trend import trend_section
+from rl_pipeline.report.views.trial_groups import trial_groups_section
 from rl_pipeline.report.views.trials import trials_view
 
 NAMES_SHOWN = 60
@@ -76,7 +77,11 @@ def page_sections(result: ExperimentResult, data: ChartData, charts: Mapping[str
             "Reward",
             charts,
             ["reward", pass_at],
-            [populations_section(result.populations), trend_section(result.trend)],
+            [
+                populations_section(result.populations),
+                trend_section(result.trend),
+                noise_section(result.noise, result.levels),
+            ],
         ),
         _section(
             "time",
@@ -92,14 +97,13 @@ def page_sections(result: ExperimentResult, data: ChartData, charts: Mapping[str
             charts,
             ["engine_load", "engine_map"],
             [engine_section(result.engines)],
-            more=[_engine_block(result.engines)],
         ),
         _section(
             "trials",
             "Trials",
             charts,
             TRIAL_PICTURES,
-            [],
+            [trial_groups_section(result.trials, result.tasks)],
             more=[*_trial_blocks(result), *_task_blocks(data)],
         ),
         _section(
@@ -138,6 +142,8 @@ def _section(
 ) -> PageSection | None:
     shown = figures(charts, names)
     blocks = [_titled(block, view.title) for view in views if view for block in view.blocks]
+    if tree:  # the tree says it already
+        blocks = [block for block in blocks if not (block.heading or "").startswith("The Step")]
     blocks += [block for block in more if block is not None]
     if not shown and not blocks:
         return None
@@ -155,26 +161,6 @@ def _section(
 
 def _titled(block: Block, title: str) -> Block:
     return block if block.heading else Block(heading=title, table=block.table, notes=block.notes)
-
-
-def _engine_block(engines: EngineAnalysis) -> Block | None:
-    if not engines.engines:
-        return None
-    rows = (
-        (
-            engine.label,
-            engine.job,
-            count(engine.lines),
-            fixed(engine.running_mean, 2),
-            fixed(engine.waiting_mean, 2),
-            percent(engine.kv_cache_mean),
-            fixed(engine.throughput_mean, 1),
-            fixed(engine.throughput_peak, 1),
-        )
-        for engine in engines.engines
-    )
-    titles = "Engine | Job | Lines | Running | Waiting | KV Cache | Tokens/s | Peak Tokens/s"
-    return Block(heading="Means of Each Engine", table=table(titles, rows, words=2))
 
 
 def _trial_blocks(result: ExperimentResult) -> list[Block]:
