@@ -73,6 +73,11 @@ MESSAGES: dict[str, Explanation] = {
         "mapping of value and source. All mistakes are listed together. The report prints every threshold in "
         "force and its source.",
     ),
+    "log-unreadable": Explanation(
+        "A job log can not be read",
+        "The file is not there any more, or this user may not read it. Damage inside a log never leads here: what can "
+        "be read is read, and what can not is counted in the report. Earlier tables and reports stay as they were.",
+    ),
     "manifest-damaged": Explanation(
         "The list of stored tables is damaged",
         "Each job's folder in the store has a small manifest that names the current set of tables. One that can "

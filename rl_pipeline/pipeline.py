@@ -6,7 +6,7 @@ The command line and the Dagster assets both call these functions, so both leave
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -21,8 +21,8 @@ from rl_pipeline.analysis.summary import ExperimentResult, analyse_experiment
 from rl_pipeline.analysis.thresholds import Thresholds, default_thresholds, thresholds_from_text
 from rl_pipeline.analysis.trial_attribution import attribute_trials
 from rl_pipeline.dialects import BLOCK_HEAD, NEEDLES, TRACEBACK_HEAD, JobParser
-from rl_pipeline.discovery import JobLog
-from rl_pipeline.errors import ConfigurationError
+from rl_pipeline.discovery import JobLog, find_checkpoints
+from rl_pipeline.errors import ConfigurationError, DataError
 from rl_pipeline.job_summary import JobCourse
 from rl_pipeline.reader import Needles, ReadReport, read_messages
 from rl_pipeline.report.bundle import Bundle, write_bundle
@@ -41,6 +41,7 @@ __all__ = [
     "JobTables",
     "TrialTables",
     "analyse_experiment",
+    "checkpoint_steps",
     "experiment_frames_from_store",
     "load_frames",
     "load_thresholds",
@@ -84,8 +85,21 @@ def parse_job(log: JobLog, *, on_bytes: Callable[[int], None] | None = None) -> 
         on_bytes: told how many stored bytes were read since the last call.
 
     Raises:
-        OSError: the file cannot be opened at all; damage further in is data, not an error.
+        DataError: the file can not be opened, or goes away; damage inside it is data, not an error.
     """
+    try:
+        return _parsed(log, on_bytes)
+    except OSError as error:
+        raise DataError(
+            "A job log can not be read",
+            where=f"{log.path} ({error.strerror or error})",
+            expected="a file that stays where it is and that this user may read",
+            do="look whether it was moved or deleted meanwhile, then run the same command again",
+            slug="log-unreadable",
+        ) from error
+
+
+def _parsed(log: JobLog, on_bytes: Callable[[int], None] | None) -> JobTables:
     report, parser, sink, course = ReadReport(), JobParser(log.job), RowSink(JOB_TABLES), JobCourse()
     anchor = datetime.fromtimestamp(log.mtime_ns / 1e9, tz=timezone.utc).replace(tzinfo=None)
     for message in read_messages(log.path, LOG_NEEDLES, report, anchor=anchor, on_bytes=on_bytes):
@@ -192,6 +206,17 @@ def chain_order(jobs: Sequence[Mapping[str, pa.Table]]) -> list[Mapping[str, pa.
     dated = all(time is not None for time in times)
     keys = [(time if dated else 0, number, row["job"]) for time, number, row in zip(times, numbers, rows, strict=True)]
     return [jobs[index] for index in sorted(range(len(jobs)), key=keys.__getitem__)]
+
+
+def checkpoint_steps(logs: Iterable[Path]) -> frozenset[int] | None:
+    """Steps whose checkpoints or exports lie beside these logs; None when none is found, so nobody can tell.
+
+    A checkpoint that was cut in the middle of its save does not count.
+    """
+    folders = {log.parent.parent if log.parent.name == "logs" else log.parent for log in logs}
+    found = [item for folder in sorted(folders) for item in find_checkpoints(folder)]
+    steps = frozenset(item.step for item in found if item.export or (item.checkpoint and item.complete is not False))
+    return steps or None
 
 
 def load_thresholds(path: Path | None) -> Thresholds:

@@ -45,6 +45,10 @@ class Members:
             )
         return self.present
 
+    def logs(self) -> list[Path]:
+        """The logs of all jobs, whether or not they are still there."""
+        return [Path(job.path) for job in self.experiment.jobs]
+
     def trial_roots(self) -> list[Path]:
         """The folders of trials that exist now."""
         return [Path(root) for root in self.experiment.trial_roots if Path(root).is_dir()]
