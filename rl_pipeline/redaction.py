@@ -3,7 +3,7 @@
 Two families: tokens that a provider marks by their beginning, and values that a name gives away
 (`WANDB_API_KEY=…`, `"password": "…"`, `Authorization: Bearer …`, the password of a URL). What is found is replaced by
 `[redacted <kind>]` and counted by kind; nothing of the value remains. A named value must look like a credential:
-placeholders, paths, references to variables, plain numbers and plain words stay.
+placeholders, paths, references to variables, plain numbers and plain words stay, if the whole value is one.
 
 `secret_needles` are byte strings of which a line with a credential holds one (passwords inside URLs excepted); a fast
 scan uses them to find such lines. All repetitions are bounded, so that hostile text costs no more than its length.
@@ -38,7 +38,8 @@ def _kind(name: str, marks: str, pattern: str) -> _Kind:
     return _Kind(name, tuple(marks.split("\n")), re.compile(pattern))
 
 
-EDGE = r"(?<![A-Za-z0-9_-])"  # a token does not begin inside a word
+# A token does not begin inside a word; the letters of an escape (`\\n`, `%3D`, a colour) before it are none.
+EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=\d[mK]))"
 
 BY_BEGINNING = (
     _kind(
@@ -47,34 +48,33 @@ BY_BEGINNING = (
         r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:(?!-----END)[\s\S]){0,16384}"
         r"(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?",
     ),
-    _kind("anthropic_key", "sk-ant-", EDGE + r"sk-ant-[A-Za-z0-9_-]{16,300}"),
+    _kind("anthropic_key", "sk-ant-", EDGE + r"sk-ant-[A-Za-z0-9_-]{16,}"),
     _kind(
         "openai_key",
-        "sk-proj-\nsk-svcacct-\nsk-admin-\nsk-or-\n=sk-\n'sk-\n\"sk-\n sk-\n:sk-",
-        EDGE + r"sk-(?:proj-|svcacct-|admin-|or-v1-|or-)?(?=[A-Za-z_-]{0,200}\d)[A-Za-z0-9_-]{20,300}",
+        "sk-",
+        EDGE + r"sk-(?:proj-|svcacct-|admin-|or-v1-|or-)?(?=[A-Za-z_-]{0,200}\d)[A-Za-z0-9_-]{20,}",
     ),
-    _kind("huggingface_token", "hf_\napi_org_", EDGE + r"(?:hf|api_org)_[A-Za-z0-9]{30,100}"),
+    _kind("huggingface_token", "hf_\napi_org_", EDGE + r"(?:hf|api_org)_[A-Za-z0-9]{30,}"),
     _kind(
         "github_token",
         "ghp_\ngho_\nghu_\nghs_\nghr_\ngithub_pat_",
-        EDGE + r"(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})",
+        EDGE + r"(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,})",
     ),
-    _kind("gitlab_token", "glpat-", EDGE + r"glpat-[A-Za-z0-9_.-]{20,200}"),
+    _kind("gitlab_token", "glpat-", EDGE + r"glpat-[A-Za-z0-9_.-]{20,}"),
     _kind("aws_key_id", "AKIA\nASIA", EDGE + r"A(?:KIA|SIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    _kind("google_key", "AIza\nya29.", EDGE + r"(?:AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_.-]{20,500})"),
+    _kind("google_key", "AIza\nya29.", EDGE + r"(?:AIza[A-Za-z0-9_-]{35,}|ya29\.[A-Za-z0-9_.-]{20,})"),
     _kind(
         "slack_token",
         "xoxa-\nxoxb-\nxoxp-\nxoxr-\nxoxs-\nxapp-\nhooks.slack.com/",
-        EDGE
-        + r"(?:xox[abprs]|xapp)-[A-Za-z0-9-]{10,300}|hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9_/-]{10,200}",
+        EDGE + r"(?:xox[abprs]|xapp)-[A-Za-z0-9-]{10,}|hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9_/-]{10,}",
     ),
     _kind(
         "provider_token",
         "nvapi-\ngsk_\nxai-\npplx-\ntgp_v1_\ndtn_\ne2b_\nnpm_\npypi-AgEI\nwandb_v1_\nSG.",
-        EDGE + r"(?:nvapi-|gsk_|xai-|pplx-|tgp_v1_|dtn_|e2b_|npm_|pypi-AgEI|wandb_v1_)[A-Za-z0-9_-]{30,300}"
-        r"|" + EDGE + r"SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,128}",
+        EDGE + r"(?:nvapi-|gsk_|xai-|pplx-|tgp_v1_|dtn_|e2b_|npm_|pypi-AgEI|wandb_v1_)[A-Za-z0-9_-]{30,}"
+        r"|" + EDGE + r"SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}",
     ),
-    _kind("jwt", "eyJ", EDGE + r"eyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{8,2048}"),
+    _kind("jwt", "eyJ", EDGE + r"eyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{8,}"),
 )
 
 # Names that announce a credential; the value stands behind `=`, `:` or a quote and a colon.
@@ -88,21 +88,41 @@ NAMED_MARKS = (
 NAMED = re.compile(
     r"(?P<name>api[_-]?key|secret(?:[_-]?(?:access[_-]?)?key|[_-]?token)?|passw(?:or)?d|passphrase|access[_-]?key"
     r"|accountkey|(?:auth|access|refresh|hub|hf|api|bot|session)_?token|(?-i:_TOKEN))"
-    r"(?P<between>\\?[\"']?\s{0,4}[=:]\s{0,4}[rbuf]?\\?[\"']?)"  # quotes inside a JSON text stand behind a backslash
-    r"(?P<value>(?:[^\s\"',;}\])\\]|\\(?![\"'])){4,4096})",
+    r"(?P<between>\\?[\"']?\s{0,4}[=:]\s{0,16}(?:[rbuf]?\\?[\"'])?)"  # inside a JSON text a quote has a backslash
+    r"(?P<value>(?:[^\s\"',;}\])\\]+|\\(?![\"']))+)",
     re.IGNORECASE,
 )
 BEARER_MARKS = ("Bearer ", "bearer ", "Basic ", "basic ")
-BEARER = re.compile(r"\b(Bearer|Basic|bearer|basic)(\s{1,4})(?P<value>[A-Za-z0-9._~+/=-]{16,4096})")
-URL_PASSWORD = re.compile(r"(://[^\s/:@\"']{0,128}:)(?P<value>[^\s/@\"']{3,256})(?=@)")
-PLACEHOLDER = re.compile(
-    r"[*x.<\[{$%(/~\\]|(?:none|null|true|false|your|example|changeme|redacted|hidden|env|os\.environ)\b", re.I
+BEARER = re.compile(r"\b(Bearer|Basic|bearer|basic)(\s{1,4})(?P<value>[A-Za-z0-9._~+/=-]{16,})")
+# Slashes belong to it where they do not end a port; so does an `@` before the host's.
+URL_PASSWORD = re.compile(
+    r"(://[^\s/:@\"'<>]{0,128}:)(?!\d{1,5}/)(?P<value>[^\s@\"'<>]{1,256}(?:@[^\s@/\"'<>]{1,128}){0,4})(?=@)"
 )
+# Each of these is a whole value; a value that only begins so is a credential. What closes a bracket is no part of it.
+PLACEHOLDER = re.compile(
+    r"[xX*.\u2022_-]+|<(?:[^<>]{0,80}>|[a-z_.-]{0,80})|[\[(<{]?redacted\W?"
+    r"|\$\{\w{1,100}(?::?[-?=+])?|\$\(?(?-i:[A-Z_][A-Z0-9_]{0,100}|[a-z_]{1,100})"
+    r"|%\(?[a-z_]{1,60}%?|\{{1,2}[a-z_.]{0,60}"
+    r"|(?-i:(?:~|\.{1,2})?(?:/[a-z._-]{1,60}\d{0,3}){2,20}/?)"  # a path
+    r"|none|null|true|false|changeme|hidden|example"
+    r"|(?:your|example)(?:[-_.][a-z]{1,20}){1,8}(?:[-_.]\d{1,12})?"
+    r"|(?:os\.(?:environ|getenv)|env)(?:[.:\[(][a-z_.]{0,80}[\[(]?)?",
+    re.IGNORECASE,
+)
+WORD = re.compile(r"[^\s\"'<>]*")  # what a credential is made of, and what may stand beside it
+SHORTEST = 4  # characters of a password
+LONGEST = 1 << 14  # characters of which a credential shows that it is one
 
+# `sk-` alone stands in too many words to look for in every line; these stand before it or behind it.
+SK_NEEDLES = ("sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-", "=sk-", "'sk-", '"sk-', " sk-", ":sk-", "/sk-", "(sk-")
 secret_needles: tuple[bytes, ...] = tuple(
-    dict.fromkeys(
-        mark.encode()
-        for mark in (*(mark for kind in BY_BEGINNING for mark in kind.marks), *NAMED_MARKS, *BEARER_MARKS[:2])
+    mark.encode()
+    for mark in dict.fromkeys(
+        (
+            *(mark for kind in BY_BEGINNING for mark in (SK_NEEDLES if kind.marks == ("sk-",) else kind.marks)),
+            *NAMED_MARKS,
+            *BEARER_MARKS[:2],
+        )
     )
 )
 
@@ -136,8 +156,24 @@ def _replacement(kind: _Kind, found: dict[str, int]) -> Callable[[re.Match[str]]
     return replace
 
 
+def redacted_start(text: str, limit: int) -> str:
+    """The first characters of the text without credentials, at most `limit`.
+
+    More is looked at than is kept, up to the end of a word: of a credential that is cut, nothing is shown.
+    """
+    near = 4 * limit
+    if len(text) <= near:
+        return redact(text).text[:limit]
+    word = WORD.match(text, near, near + LONGEST)
+    end = near if word is None else word.end()
+    shown = redact(text[:end]).text
+    if end == near + LONGEST:  # the word goes on: what stands near the edge may be half a credential
+        shown = shown[: max(0, len(shown) - LONGEST)]
+    return shown[:limit]
+
+
 def _is_placeholder(match: re.Match[str]) -> bool:
-    return PLACEHOLDER.match(match.group("value")) is not None
+    return PLACEHOLDER.fullmatch(match.group("value")) is not None
 
 
 def _looks_random(match: re.Match[str]) -> bool:
@@ -148,7 +184,7 @@ def _looks_random(match: re.Match[str]) -> bool:
 
 def _looks_secret(match: re.Match[str]) -> bool:
     """Whether a named value is one; passwords may be words, keys and tokens may not."""
-    if _is_placeholder(match):
+    if len(match.group("value")) < SHORTEST or _is_placeholder(match):
         return False
     if "pass" in match.group("name").lower():
         return not match.group("value").replace(".", "").isdigit() or len(match.group("value")) >= 8
@@ -170,7 +206,8 @@ STEMS = (
     "slack.com/", "nvapi-", "gsk_", "xai-", "pplx-", "tgp_v1_", "dtn_", "e2b_", "npm_", "pypi-agei", "sg.", "eyj",
     "wandb_v1_",
 )  # fmt: skip
-SK = re.compile(r"sk-(?<![a-z0-9_-]sk-)")  # of the keys that begin so; not the end of `task-`
+# Of the keys that begin so; not the end of `task-`. The text searched is in small letters.
+SK = re.compile(r"sk-(?:(?<![a-z0-9]sk-)|(?<=\\[nrt]sk-)|(?<=%[0-9a-f]{2}sk-)|(?<=\d[mk]sk-))")
 
 
 def may_hold_any(text: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rl_pipeline.redaction import KINDS, SK, STEMS, redact, secret_needles
+from rl_pipeline.redaction import KINDS, SK, STEMS, redact, redacted_start, secret_needles
 
 LETTERS = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
 
@@ -49,6 +49,63 @@ def test_a_credential_is_replaced_and_counted(text, kind):
         part in redacted.text for part in (LETTERS[:16], "hunter22", "s3cret", "ABCDEFGHIJKL", "123456789012")
     )
     assert redact(redacted.text).text == redacted.text
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f"sk-{LETTERS}", LETTERS),
+        (f"(sk-{LETTERS})", LETTERS),
+        (f"loss_ghp_{LETTERS[:36]}", LETTERS[:36]),
+        (f"\\nhf_{LETTERS[:34]}", LETTERS[:34]),
+        (f"q=%3Dsk-{LETTERS}", LETTERS),
+        (f"hf_{LETTERS * 5}", LETTERS),
+        ("password=x9Kd83hfKQpw0", "Kd83"),
+        ("password=$k9Kd83hf", "Kd83"),
+        ("password={k9Kd83hf", "Kd83"),
+        ("password=<k9Kd83hf", "Kd83"),
+        ("password=redacted9Kd83hf", "Kd83"),
+        ("password=none-9Kd83hf", "Kd83"),
+        ("password=env9Kd83hf", "Kd83"),
+        *((f"aws_secret_access_key={first}k9{LETTERS[:36]}", "k9") for first in "/~.$(%*x"),
+        (f"password={'Ab1' * 3000}", "Ab1"),
+        ("postgresql://ada:xs3cret@db/runs", "s3cret"),
+        ("postgresql://ada:/s3cret@db/runs", "s3cret"),
+        ("postgresql://ada:p@s3cret@db/runs", "s3cret"),
+    ],
+)
+def test_nothing_of_a_credential_stays_whatever_it_begins_with(text, secret):
+    redacted = redact(text)
+
+    assert sum(redacted.found.values()) == 1
+    assert secret not in redacted.text
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["xxxx", "****", "x-x-x", "<token>", "<your token>", "${HF_TOKEN}", "${X1:-}", "$HF_TOKEN", "%TOKEN%", "{token}",
+     "redacted", "[redacted]", "/run/secrets/key1", "none"],
+)  # fmt: skip
+def test_a_whole_placeholder_stays(value):
+    assert redact(f"password={value}").text == f"password={value}"
+
+
+@pytest.mark.parametrize("limit", [200, 300])
+@pytest.mark.parametrize("before", range(0, 60, 7))
+def test_of_a_credential_across_the_cut_nothing_is_shown(before, limit):
+    shrinking = f"eyJ{LETTERS}.eyJ{LETTERS}.{LETTERS} " * 20
+    text = (shrinking[: 4 * limit - before].rpartition(" ")[0] + " ").ljust(4 * limit - before, "=") + f" ghp_{LETTERS}"
+
+    shown = redacted_start(text, limit)
+
+    assert len(shown) <= limit
+    assert "ghp_" not in shown
+    assert "a1B2" not in shown
+
+
+def test_a_text_without_a_credential_keeps_its_start():
+    assert redacted_start("a" * 10**6, 200) == "a" * 200
+    assert redacted_start("ab " * 10**5, 200) == ("ab " * 67)[:200]
 
 
 @pytest.mark.parametrize("text", ["sk-ant-", "WANDB_API_KEY=", "Authorization: Bearer ", "-----BEGIN PRIVATE KEY-----"])
