@@ -92,7 +92,7 @@ class JobCourse:
         self.blocks[row.source].add(row.block)
         if row.kind != TRAIN or row.global_step is None:
             return
-        self.ends.clear()
+        self.ends = {kind: event for kind, event in self.ends.items() if event.line > row.line}
         self.first_step = row.global_step if self.first_step is None else min(self.first_step, row.global_step)
         self.last_step = row.global_step if self.last_step is None else max(self.last_step, row.global_step)
 

@@ -53,9 +53,17 @@ def test_the_strongest_evidence_after_the_last_block_decides(events, state, line
 def test_a_failure_before_the_last_training_block_was_survived():
     course = JobCourse()
 
-    course.observe([block(0, 1), event("driver_traceback", 15, name="TimeoutError"), block(1, 2)])
+    course.observe([block(0, 1), event("driver_traceback", 15, name="TimeoutError"), block(1, 2, line=20)])
 
     assert course.end() == ("unknown", None)
+
+
+def test_a_block_that_was_held_back_ends_nothing_that_stands_behind_it():
+    course = JobCourse()
+
+    course.observe([block(0, 1), event("end", 50, name="training_done"), block(1, 2, line=20)])
+
+    assert course.end()[0] == "completed"
 
 
 def test_steps_come_from_training_blocks_alone():

@@ -11,22 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome
-from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, storable
+from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, repeated_name, stored_text
 from rl_pipeline.reader.message import Message
-from rl_pipeline.redaction import redact
 from rl_pipeline.schema import JobEvent, JobRow
 
-DETAIL_LIMIT = 500  # characters kept of a message
 NAME_LIMIT = 200
 CUT_LINE = "the line was cut, so what stands at its end cannot be trusted"
-
-
-def stored_text(text: str, limit: int = DETAIL_LIMIT) -> str:
-    """Text as tables may hold it: cut, then without credentials.
-
-    The part looked at is longer than the part kept, so that a credential across the cut is still seen whole.
-    """
-    return storable(redact(text[: limit * 4]).text[:limit])
 
 
 def integer(text: str | None) -> int | None:
@@ -56,7 +46,7 @@ def event(
         zone=message.zone,
         kind=kind,
         step=step,
-        name=None if name is None else storable(name[:NAME_LIMIT]),
+        name=None if name is None else repeated_name(name, NAME_LIMIT),
         value=value,
         detail=stored_text(message.payload if detail is None else detail),
         repeat_count=message.repeat_count,

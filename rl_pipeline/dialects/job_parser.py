@@ -15,7 +15,7 @@ from typing import cast
 
 from rl_pipeline.dialects import credentials
 from rl_pipeline.dialects.contract import Broken, Dialect, JobContext, Parser
-from rl_pipeline.dialects.event_rows import stored_text
+from rl_pipeline.dialects.stored_values import stored_text
 from rl_pipeline.reader.message import Message, Source
 from rl_pipeline.schema import JobRow, Unparsed
 
@@ -65,7 +65,10 @@ class JobParser:
         for candidate in self.entries:
             if (quoted and candidate.headed) or not candidate.concerns(payload):
                 continue
-            outcome = candidate.parser.parse(message)
+            try:
+                outcome = candidate.parser.parse(message)
+            except RecursionError:
+                outcome = Broken("nested too deeply to be read")
             if outcome is None:
                 continue
             self._count(candidate.name)

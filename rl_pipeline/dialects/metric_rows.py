@@ -14,14 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rl_pipeline.dialects.contract import JobContext
-from rl_pipeline.dialects.event_rows import stored_text
-from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, storable
+from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, stored_names, stored_text
 from rl_pipeline.reader.literals import Call
 from rl_pipeline.reader.message import Message
 from rl_pipeline.schema import BELOW_RESOLUTION, EVAL, MEASURED, NOT_FINITE, TEXT, TIMING, TRAIN, StepMetric
 
 TEXT_LIMIT = 1000  # characters kept of a value that is text
-NAME_LIMIT = 300
+DEEPEST_DICT = 20  # dicts inside dicts whose names are joined; what lies deeper is text
+TOO_DEEP = "nested too deeply to be shown"
 LABELS = frozenset({"trainer/epoch", "trainer/global_step"})
 TIMING_PREFIXES = ("timing/", "ray/", "vllm/")
 
@@ -68,22 +68,32 @@ def _quoted(text: str) -> ValueState:
 def _text_of(value: object) -> str:
     if isinstance(value, Call):
         return f"{value.name}({value.text})" if value.name and value.name != "<>" else value.text
-    if isinstance(value, (list, tuple)):
-        try:
-            return json.dumps(value, default=_text_of, ensure_ascii=False)
-        except TypeError:  # a dict inside with keys that JSON does not have
-            return str(value)
-    return str(value)
+    try:
+        return _json_of(value) if isinstance(value, (list, tuple)) else str(value)
+    except (RecursionError, ValueError):  # the latter: a whole number of too many digits
+        return TOO_DEEP
 
 
-def flattened(metrics: Mapping[Any, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Names and values of a dict; the names of a dict inside it are joined with a slash."""
+def _json_of(value: object) -> str:
+    try:
+        return json.dumps(value, default=_text_of, ensure_ascii=False)
+    except TypeError:  # a dict inside with keys that JSON does not have
+        return str(value)
+
+
+def flattened(metrics: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
+    """Names, as they are stored, and values of a dict; the names of a dict inside it are joined with a slash."""
+    leaves = list(_leaves(metrics, "", 1))
+    return zip(stored_names(name for name, _ in leaves), (value for _, value in leaves), strict=True)
+
+
+def _leaves(metrics: Mapping[Any, object], prefix: str, depth: int) -> Iterator[tuple[str, object]]:
     for key, value in metrics.items():
         name = f"{prefix}{key if isinstance(key, str) else _text_of(key)}"
-        if isinstance(value, dict) and value:
-            yield from flattened(value, f"{name}/")
+        if isinstance(value, dict) and value and depth < DEEPEST_DICT:
+            yield from _leaves(value, f"{name}/", depth + 1)
         else:
-            yield storable(name)[:NAME_LIMIT], value
+            yield name, value
 
 
 def global_step_of(metrics: Mapping[Any, object], head: int | None) -> int | None:

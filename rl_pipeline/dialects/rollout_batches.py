@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
-from rl_pipeline.dialects.event_rows import NAME_LIMIT, stored_text
-from rl_pipeline.dialects.stored_values import storable
+from rl_pipeline.dialects.event_rows import NAME_LIMIT
+from rl_pipeline.dialects.stored_values import repeated_name, stored_text
 from rl_pipeline.reader.literals import parse_literal
 from rl_pipeline.reader.message import Message, Source
 from rl_pipeline.schema import JobRow, RolloutBatch, Unparsed
@@ -173,7 +173,8 @@ def exception_counts(literal: object) -> dict[str, int] | None:
             return None
         if not 0 <= count < 10**9:
             return None
-        counts[storable(name[:NAME_LIMIT])] = count
+        shown = repeated_name(name, NAME_LIMIT)
+        counts[shown] = counts.get(shown, 0) + count
     return counts
 
 

@@ -13,7 +13,9 @@ later versions) flushes one that is well formed but lacks most of its keys; both
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
 from rl_pipeline.dialects.event_rows import integer
@@ -42,18 +44,34 @@ BLOCK_HEAD = re.compile(r"Step (\d+): ?$")
 BLOCK = re.compile(r"Step (\d+): ?(?:\n|\Z)")
 PATTERNS = (BLOCK,)
 
-# A train block with less than this share of the keys of the train block before it was flushed by a crash.
+# A train block with less than this share of the keys of the train block before it may have been flushed by a crash.
 # Evaluation and error counts come and go, so they do not take part.
 WHOLE_SHARE = 0.5
+ODD_FORMS = 8  # forms of smaller blocks that are remembered
 PASSING = ("eval/", "generate/errors/", "generate/exception_", "timing/save", "timing/eval")
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A well-formed training block: its rows, the keys that do not come and go, its step."""
+
+    rows: tuple[StepMetric, ...]
+    lasting: frozenset[str]
+    step: int | None
+
+
 class StepBlocks:
-    """Reads blocks; remembers which keys a whole training block of the job has."""
+    """Reads blocks; one that may have been flushed by a crash is held back until the next training block.
+
+    It is partial when the step was done again, when no training came after it, or when the step after it has the keys
+    that it lacks. A form that training went on from is whole when it comes again: trackers log less on some steps.
+    """
 
     def __init__(self, context: JobContext) -> None:
         self.context = context
-        self.lasting_names: frozenset[str] = frozenset()
+        self.whole: frozenset[str] = frozenset()  # keys of the last whole training block
+        self.held: Block | None = None
+        self.odd: deque[frozenset[str]] = deque(maxlen=ODD_FORMS)
 
     def parse(self, message: Message) -> Outcome:
         """The metrics of a block; of a broken one, those that were closed by a comma."""
@@ -72,9 +90,10 @@ class StepBlocks:
         if not isinstance(metrics, dict):
             return Broken("the head is followed by a literal that is no dict")
         named = list(flattened(metrics))
-        kind = self._kind([name for name, _ in named])
+        kind = content_kind(name for name, _ in named)
         step = global_step_of(metrics, number)
-        return metric_rows(self.context, message, named, kind=kind, global_step=step, source=CONSOLE)
+        rows = metric_rows(self.context, message, named, kind=kind, global_step=step, source=CONSOLE)
+        return self._judged(rows, step) if kind == TRAIN else rows
 
     def _partial(self, message: Message, body: str, number: int | None, malformed: Malformed) -> Broken:
         part = parse_partial_literal(body)
@@ -88,21 +107,46 @@ class StepBlocks:
         reason = malformed.reason if message.complete else "the log went on, or ended, before it was closed"
         return Broken(f"metric block cut: {reason}", rows)
 
-    def _kind(self, names: Iterable[str]) -> str:
-        names = list(names)
-        kind = content_kind(names)
-        if kind != TRAIN:
-            return kind
-        lasting = frozenset(name for name in names if not name.startswith(PASSING))
-        kept = len(lasting & self.lasting_names)
-        if self.lasting_names and kept < WHOLE_SHARE * len(self.lasting_names):
-            return PARTIAL
-        self.lasting_names = lasting
-        return TRAIN
-
     def close(self) -> Sequence[JobRow]:
-        """Nothing waits."""
-        return ()
+        """The block that was held back: the last of its attempt."""
+        return self._released(None)
+
+    def _judged(self, rows: tuple[StepMetric, ...], step: int | None) -> Sequence[JobRow]:
+        """A training block, after the one that was held back; held back itself when it looks cut."""
+        lasting = frozenset(row.metric for row in rows if not row.metric.startswith(PASSING))
+        block = Block(rows, lasting, step)
+        released = self._released(block)
+        if lacks_most(lasting, self.whole):
+            self.held = block
+            return released
+        self.whole = lasting
+        return (*released, *rows)
+
+    def _released(self, following: Block | None) -> Sequence[JobRow]:
+        """The rows of the held block, now that it is known what came after it."""
+        held, self.held = self.held, None
+        if held is None:
+            return ()
+        went_on = following is not None and (held.step is None or following.step is None or following.step > held.step)
+        if went_on and following is not None and not lacks_most(held.lasting, following.lasting):
+            self.odd.append(held.lasting)
+            self.whole = held.lasting
+            return held.rows
+        if any(are_alike(held.lasting, shape) for shape in self.odd):
+            return held.rows
+        if went_on:
+            self.odd.append(held.lasting)
+        return tuple(replace(row, kind=PARTIAL) for row in held.rows)
+
+
+def lacks_most(lasting: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether a block has so few of another's keys that a crash may have flushed it."""
+    return len(lasting) < len(others) and len(lasting & others) < WHOLE_SHARE * len(others)
+
+
+def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two blocks share at least half of the keys of either."""
+    return len(one & other) >= WHOLE_SHARE * max(len(one), len(other))
 
 
 def parser(context: JobContext) -> StepBlocks:

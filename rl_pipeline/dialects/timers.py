@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
-from rl_pipeline.dialects.stored_values import storable
+from rl_pipeline.dialects.stored_values import repeated_name
 from rl_pipeline.reader.message import Message, Source
 from rl_pipeline.schema import JobRow, PhaseTiming
 
@@ -73,7 +73,7 @@ class Timers:
         row = PhaseTiming(
             job=self.context.job,
             line=message.line,
-            name=storable(name),
+            name=repeated_name(name),
             started_at=start_of(started, message.logged_at, seconds),
             zone=message.zone,
             seconds=seconds,
@@ -92,7 +92,7 @@ class Timers:
         return PhaseTiming(
             job=self.context.job,
             line=message.line,
-            name=storable(name),
+            name=repeated_name(name),
             started_at=message.logged_at,
             zone=message.zone,
             seconds=None,

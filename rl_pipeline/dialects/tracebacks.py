@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
-from rl_pipeline.dialects.event_rows import NAME_LIMIT, event
+from rl_pipeline.dialects.event_rows import event
 from rl_pipeline.reader.message import Message
+from rl_pipeline.redaction import redact
 from rl_pipeline.schema import JobEvent, JobRow
 
 NAME = "tracebacks"
@@ -55,7 +56,7 @@ class Tracebacks:
         detail = f"{frame} — {text}" if frame and text else frame or text
         source = message.source
         kind = "driver_traceback" if source.actor is None and source.process is None else "traceback"
-        return (event(self.context, message, kind, name=exception.group(1)[:NAME_LIMIT], detail=detail),)
+        return (event(self.context, message, kind, name=exception.group(1), detail=detail),)
 
     def close(self) -> Sequence[JobRow]:
         """Nothing waits."""
@@ -69,6 +70,7 @@ def own_frame(body: str) -> str:
     if not frames:
         return ""
     path, line, function = (own or frames)[-1]
+    path, function = redact(path).text, redact(function).text  # while what tells a credential is still there
     place = "/".join(PurePosixPath(path).parts[-PATH_PARTS:]).lstrip("/")
     return f"{place}:{line} in {function}" if function else f"{place}:{line}"
 

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
+from rl_pipeline.dialects.stored_values import repeated_name
 from rl_pipeline.reader.message import Message
 from rl_pipeline.schema import JobRow, VllmStat
 
@@ -93,7 +94,7 @@ class StatLines:
             logged_at=message.logged_at,
             zone=message.zone,
             pid=message.source.pid,
-            ip=message.source.ip,
+            ip=message.source.ip and repeated_name(message.source.ip),
             engine_index=None if head.group(1) is None else int(head.group(1)),
             prompt_throughput=finite(measures["prompt_throughput"]),
             generation_throughput=finite(measures["generation_throughput"]),

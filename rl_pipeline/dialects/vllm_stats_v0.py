@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
+from rl_pipeline.dialects.stored_values import repeated_name
 from rl_pipeline.reader.message import Message, Source
 from rl_pipeline.schema import JobRow, VllmStat
 
@@ -62,7 +63,7 @@ class StatLinesV0:
             logged_at=message.logged_at,
             zone=message.zone,
             pid=message.source.pid,
-            ip=message.source.ip,
+            ip=message.source.ip and repeated_name(message.source.ip),
             prompt_throughput=float(found.group(1)),
             generation_throughput=float(found.group(2)),
             running=int(found.group(3)),

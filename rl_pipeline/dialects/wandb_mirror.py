@@ -81,7 +81,7 @@ class MirrorLines:
         if not metrics:
             return Broken("mirror line cut, or not JSON")
         step = global_step_of(metrics, step)
-        rows = metric_rows(self.context, message, metrics.items(), kind=PARTIAL, global_step=step, source=MIRROR)
+        rows = metric_rows(self.context, message, flattened(metrics), kind=PARTIAL, global_step=step, source=MIRROR)
         return Broken("mirror line cut, or not JSON", rows)
 
     def close(self) -> Sequence[JobRow]:

@@ -102,6 +102,68 @@ def test_a_block_flushed_by_a_crash_is_partial_although_it_is_closed():
     ]
 
 
+ODD = {
+    "small": "'warmup/a': '1.0000', 'warmup/b': '2.0000', 'trainer/global_step': 1",
+    "large": ", ".join(f"'once/{number}': '1.0000'" for number in range(40)) + ", " + WHOLE.format(step=1),
+}
+
+
+def kinds(*texts: str) -> list[str]:
+    """The kind of every block, in the order of the file."""
+    rows = feed(step_block, *texts)
+    return [kind for _, kind in sorted({(row.block, row.kind) for row in rows})]
+
+
+@pytest.mark.parametrize("first", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("steps", [2, 3, 9])
+def test_an_odd_first_block_does_not_make_the_ordinary_ones_partial(first, steps):
+    ordinary = [f"Step {step}: \n{{{WHOLE.format(step=step)}}}" for step in range(2, 2 + steps)]
+
+    assert kinds(f"Step 1: \n{{{first}}}", *ordinary) == ["train"] * (1 + steps)
+
+
+def small(step: int) -> str:
+    return f"Step {step}: \n{{'policy/metric_0': '1.0000', 'trainer/global_step': {step}}}"
+
+
+def whole(step: int) -> str:
+    return f"Step {step}: \n{{{WHOLE.format(step=step)}}}"
+
+
+@pytest.mark.parametrize(
+    ("texts", "partial"),
+    [
+        ([whole(1), whole(2), small(3)], {2}),  # nothing was trained after it
+        ([whole(1), whole(2), small(3), whole(4)], {2}),  # the next step has what it lacks
+        ([whole(1), small(2), small(2), whole(2)], {1, 2}),  # two attempts ended in the same step
+        ([whole(1), small(2), small(3), small(4), small(5)], set()),  # fewer metrics from here on
+        ([whole(1), small(2), whole(3), small(4), whole(5), small(6)], {1}),  # all of them every second step
+    ],
+)
+def test_a_small_block_is_partial_when_what_follows_shows_it(texts, partial):
+    assert kinds(*texts) == ["partial" if block in partial else "train" for block in range(len(texts))]
+
+
+def test_the_rows_of_blocks_come_in_the_order_of_the_log():
+    rows = feed(step_block, whole(1), small(2), small(3), whole(4), small(5))
+
+    assert [row.line for row in rows] == sorted(row.line for row in rows)
+
+
+def test_names_hold_no_credentials_and_stay_distinct_when_they_are_cut():
+    long, token = "x" * 320, "ghp_" + "a1B2c3D4e5F6" * 3
+    rows = feed(
+        step_block,
+        BLOCK.format(
+            f"'{long}/a': 1, '{long}/b': 2, 'api_key={token}': 3, 'n/{token}': {{'{token}': 4}}, 'n/{token}': 5"
+        ),
+    )
+
+    assert len({row.metric for row in rows}) == len(rows) == 5
+    assert {len(row.metric) for row in rows[:2]} == {300}
+    assert not any(token[4:] in row.metric for row in rows)
+
+
 def test_an_evaluation_inside_a_block_does_not_make_the_next_block_partial():
     scores = ", ".join(f"'eval/set_{number}/avg_score': '0.5000'" for number in range(60))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rl_pipeline.dialects import wandb_mirror
+from rl_pipeline.dialects import JobParser, wandb_mirror
 from rl_pipeline.dialects.contract import Broken, JobContext
-from rl_pipeline_tests.dialects.feeding import feed, message, values
+from rl_pipeline.schema import StepMetric
+from rl_pipeline_tests.dialects.feeding import feed, message, told, values
 
 LINE = "WANDB_MIRROR kind=train step=7 metrics={}"
 
@@ -61,3 +62,24 @@ def test_hostile_depth_is_broken_not_an_error():
     outcome = wandb_mirror.parser(JobContext("job_1")).parse(message(LINE.format('{"a": ' + "[" * 100_000)))
 
     assert isinstance(outcome, Broken)
+
+
+@pytest.mark.parametrize("depth", [21, 100, 400, 800, 989, 5_000, 100_000])
+@pytest.mark.parametrize(("opened", "closed"), [("[", "]"), ('{"a":', "}")])
+def test_a_value_of_any_depth_is_text_or_told_as_broken(depth, opened, closed):
+    nested = opened * depth + "1" + closed * depth
+
+    rows = told(JobParser("job_1"), message(f'WANDB_MIRROR kind=train step=7 metrics={{"b": 1, "a": {nested}}}'))
+
+    assert rows
+    assert all(len(row.metric) <= 300 for row in rows if isinstance(row, StepMetric))
+    assert ("b", 1.0) in [(row.metric, row.value) for row in rows if isinstance(row, StepMetric)]
+
+
+def test_names_in_a_cut_line_hold_no_credentials():
+    rows = told(
+        JobParser("job_1"),
+        message('WANDB_MIRROR kind=train step=7 metrics={"loss/password=hunter22x": 1, "a": 1e-0', complete=False),
+    )
+
+    assert [row.metric for row in rows if isinstance(row, StepMetric)] == ["loss/password=[redacted named_secret]"]
