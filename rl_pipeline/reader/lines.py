@@ -17,6 +17,7 @@ from rl_pipeline.reader.envelopes import BARE, Envelope, open_envelope, source_o
 from rl_pipeline.reader.heads import Head, find_head
 from rl_pipeline.reader.message import Source
 
+MOST_REPEATED = 1_000_000
 REPEATED = re.compile(r"\[repeated (\d{1,9})x across cluster\](?: \(Ray deduplicates [^\n]{0,600}\))?\s*$")
 # Nine lines of ten in a training log: one process of Ray's, then loguru's or vLLM's head. Nothing else reads them
 # differently; `open_envelope` and `find_head` read everything.
@@ -116,7 +117,12 @@ def without_suffix(payload: str) -> tuple[str, int]:
     if found is None:
         return payload, 1
     end = begin - 1 if begin and payload[begin - 1] in " \t" else begin
-    return payload[:end], max(1, int(found.group(1)))
+    return payload[:end], believed_count(found.group(1))
+
+
+def believed_count(digits: str | bytes) -> int:
+    """N as a number; of anyone's text it may be any, and Ray waits for seconds, not for billions of lines."""
+    return min(max(1, int(digits)), MOST_REPEATED)
 
 
 def _of_process(source: Source, head: Head) -> Source:

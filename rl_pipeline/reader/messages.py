@@ -23,6 +23,7 @@ from rl_pipeline.reader.lines import (
     USUAL,
     Unwrapped,
     plain_text,
+    believed_count,
     repeat_count,
     unwrap,
     without_suffix,
@@ -258,6 +259,6 @@ class _Reading:
             end = len(data) if end < 0 else end
             start = max(data.rfind(b"\n", 0, at) + 1, at - 24)
             found = FOLDED.search(data, start, end)
-            count = max(1, int(found.group(1))) if found else repeat_count(data[start:end])
+            count = believed_count(found.group(1)) if found else repeat_count(data[start:end])
             self.report.folded_lines += count - 1
             at = data.find(REPEATED_MARK, end)
