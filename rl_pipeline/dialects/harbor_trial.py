@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import Raw, Struct
@@ -33,10 +34,9 @@ from rl_pipeline.dialects.harbor_json import (
 )
 from rl_pipeline.dialects.harbor_usual import SECRETS, usual_trial
 from rl_pipeline.dialects.iso_time import Moment, read_time, seconds_between
-from rl_pipeline.dialects.parsed_trial import MESSAGE_LIMIT, NAME_LIMIT, REWARDS_LIMIT, ParsedTrial, outcome_of
-from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, storable
+from rl_pipeline.dialects.parsed_trial import MESSAGE_LIMIT, REWARDS_LIMIT, ParsedTrial, outcome_of
+from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, stored_name, stored_names, stored_text
 from rl_pipeline.dialects.token_ids import without_token_ids
-from rl_pipeline.redaction import redact
 
 STEPS_LIMIT = 10_000
 
@@ -133,7 +133,7 @@ def parse_patiently(data: bytes) -> ParsedTrial | str:
         is_job = bytes(result.n_total_trials) or bytes(result.stats)
         return "result of a job, not of a trial" if is_job else "no trial result: trial_name is missing or no text"
     steps = [RESULT.read(raw) for raw in items_of(result.step_results)[:STEPS_LIMIT]]
-    return _trial(result, steps, storable(trial)[:NAME_LIMIT], secrets_in([result, *steps]))
+    return _trial(result, steps, stored_name(trial), secrets_in([result, *steps]))
 
 
 def _trial(result: Result, steps: list[Result], trial: str, secrets: int) -> ParsedTrial:
@@ -224,16 +224,16 @@ def exception_of(results: Iterable[Result]) -> tuple[str | None, str | None]:
         info = EXCEPTION.read(result.exception_info)
         name, message = text_of(info.exception_type), text_of(info.exception_message)
         if name or message:
-            shown = None if message is None else storable(redact(message[: MESSAGE_LIMIT * 4]).text[:MESSAGE_LIMIT])
-            return storable(name or "unnamed")[:NAME_LIMIT], shown
+            shown = None if message is None else stored_text(message, MESSAGE_LIMIT)
+            return stored_name(name or "unnamed"), shown
     return None, None
 
 
 def rewards_of(result: Result) -> dict[str, float | None] | None:
     """All reward keys with their numbers, null where the value is no finite number; None without rewards."""
     members = members_of(VERIFIER_RESULT.read(result.verifier_result).rewards)
-    rewards = {storable(key)[:NAME_LIMIT]: number_of(raw) for key, raw in list(members.items())[:REWARDS_LIMIT]}
-    return rewards or None
+    told = {key: number_of(raw) for key, raw in islice(members.items(), REWARDS_LIMIT)}
+    return dict(zip(stored_names(told), told.values(), strict=True)) or None
 
 
 def reward_of(rewards: Mapping[str, float | None] | None) -> float | None:
@@ -271,7 +271,7 @@ def at_zone(moment: Moment | None, zone: str | None) -> datetime | None:
 def name_of(raw: Raw) -> str | None:
     """A name that a table can hold."""
     text = text_of(raw)
-    return storable(text)[:NAME_LIMIT] if text else None
+    return stored_name(text) if text else None
 
 
 def secrets_in(results: Iterable[Result]) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timezone
+from itertools import islice
 from typing import Annotated
 
 from msgspec import Meta, MsgspecError, Raw, Struct
@@ -15,9 +16,8 @@ from msgspec.json import Decoder
 
 from rl_pipeline.dialects.exception_classes import exception_class, is_masked_by_default
 from rl_pipeline.dialects.harbor_secrets import SecretCounter
-from rl_pipeline.dialects.parsed_trial import MESSAGE_LIMIT, NAME_LIMIT, REWARDS_LIMIT, ParsedTrial, outcome_of
-from rl_pipeline.dialects.stored_values import storable
-from rl_pipeline.redaction import redact
+from rl_pipeline.dialects.parsed_trial import MESSAGE_LIMIT, REWARDS_LIMIT, ParsedTrial, outcome_of
+from rl_pipeline.dialects.stored_values import repeated_name, stored_names, stored_text
 
 UTC = timezone.utc
 NULL = b"null"
@@ -117,7 +117,7 @@ def _trial(result: Result) -> ParsedTrial:
     cost = used.cost_usd
     exception_type, kind, message, is_masked, secrets = _exception(bytes(result.exception_info))
     return ParsedTrial(
-        storable(result.trial_name)[:NAME_LIMIT],
+        repeated_name(result.trial_name),
         _name(result.task_name),
         _name(result.id),
         _name(result.source),
@@ -174,7 +174,7 @@ def _names_in(result: Result) -> tuple[bytes, bytes]:
 
 
 def _name(text: str | None) -> str | None:
-    return storable(text)[:NAME_LIMIT] if text else None
+    return repeated_name(text) if text else None
 
 
 def _rewards(said: VerifierResult | None) -> dict[str, float | None] | None:
@@ -182,7 +182,8 @@ def _rewards(said: VerifierResult | None) -> dict[str, float | None] | None:
     rewards = None if said is None else said.rewards
     if not rewards:
         return None
-    return {storable(key)[:NAME_LIMIT]: number for key, number in list(rewards.items())[:REWARDS_LIMIT]}
+    told = dict(islice(rewards.items(), REWARDS_LIMIT))
+    return dict(zip(stored_names(told), told.values(), strict=True))
 
 
 def _reward(rewards: Mapping[str, float | None] | None) -> float | None:
@@ -202,8 +203,6 @@ def _exception(info: bytes) -> tuple[str | None, str | None, str | None, bool, i
     secrets = SECRETS.count(info)
     if not told.exception_type and not told.exception_message:
         return None, None, None, False, secrets
-    message = None
-    if told.exception_message is not None:
-        message = storable(redact(told.exception_message[: MESSAGE_LIMIT * 4]).text[:MESSAGE_LIMIT])
-    name = storable(told.exception_type or "unnamed")[:NAME_LIMIT]
+    message = None if told.exception_message is None else stored_text(told.exception_message, MESSAGE_LIMIT)
+    name = repeated_name(told.exception_type or "unnamed")
     return name, exception_class(name, message or ""), message, is_masked_by_default(name), secrets

@@ -42,17 +42,19 @@ def stored_name(name: str, limit: int = NAME_LIMIT) -> str:
     return f"{shown[: limit - len(digest) - 1]}~{digest}"
 
 
-@lru_cache(maxsize=4096)
 def repeated_name(name: str, limit: int = NAME_LIMIT) -> str:
     """The same for names that come again and again."""
-    return stored_name(name, limit)
+    return _remembered(name, limit) if len(name) <= limit else stored_name(name, limit)
+
+
+_remembered = lru_cache(maxsize=4096)(stored_name)
 
 
 def stored_names(names: Iterable[str], limit: int = NAME_LIMIT) -> Iterator[str]:
     """Each name as it is stored; those that became alike by that are numbered."""
     given: set[str] = set()
     for name in names:
-        shown = stored = stored_name(name, limit)
+        shown = stored = repeated_name(name, limit)
         number = 2
         while stored != name and stored in given:
             ending = f"#{number}"

@@ -155,7 +155,7 @@ def test_names_hold_no_credentials_and_stay_distinct_when_they_are_cut():
     rows = feed(
         step_block,
         BLOCK.format(
-            f"'{long}/a': 1, '{long}/b': 2, 'api_key={token}': 3, 'n/{token}': {{'{token}': 4}}, 'n/{token}': 5"
+            f"'{long}/a': 1, '{long}/b': 2, 'api_key={token}': 3, 'n/{token}': {{'{token}': 4}}, 'n/{token[:-1]}': 5"
         ),
     )
 
