@@ -2,57 +2,111 @@
 
 The configurations of an experiment's trials are alike: most lines are equal, and the others differ in names and
 numbers. So a line that was searched once and held nothing is known, with any name and any number in its place, and only
-unknown ones are searched; where one of those holds something, the whole text is searched.
+unknown ones are searched; where one of those holds something, the whole text is searched. Which lines differ is
+learned from the texts, so that the equal stretches between them are compared, not taken apart.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 from rl_pipeline.redaction import may_hold_any, redact
 
 SEARCHED = 1 << 20  # bytes of a text that are searched
 KNOWN_LIMIT = 4096  # lines that are remembered
+MOST_DIFFERENT = 16  # lines that may differ from text to text
 LINE_END, SPACED_END, BARE_END = b"\n", b', "', b',"'
-# No credential begins with these, and none is known by them unless its line says that it is one.
-NUMBER = re.compile(rb"[0-9a-f-]{12,}")
+# No credential begins with a number, and none is made of these alone unless its line says that it is one.
+ANY_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
+IDENTIFIER = re.compile(rb"[0a-f-]{12,}")
+QUOTED_IDENTIFIER = re.compile(rb'"[0a-f-]{12,}"')  # is found faster
 ANYTHING = b"\0"  # stands in no JSON text
 
 
 class SecretCounter:
-    """Counts credentials in JSON texts that are much alike."""
+    """Counts credentials in texts that are much alike: JSON, or text of several lines."""
 
     def __init__(self) -> None:
         self._lines: set[bytes] = set()
         self._shapes: set[bytes] = set()
+        self._frame: tuple[bytes, ...] = ()  # the equal stretches, each up to a line that differs
+        self._line_end = LINE_END
+        self._last: list[bytes] = []
+        self._different: set[int] = set()
 
     def count(self, text: bytes, *names: bytes) -> int:
-        """How many credentials the JSON text holds.
+        """How many credentials the text holds.
 
         Args:
-            text: the configuration or the exception's record, as it stands in the file.
+            text: the configuration as it stands in the file, or the words of an exception.
             names: of trial and task, which are told anyway and are no credentials.
         """
         text = text[:SEARCHED]
-        unknown = set(text.split(_separator(text))).difference(self._lines)
-        if not unknown:
+        unknown = self._lines_that_differ(text)
+        if unknown is None:
+            line_end = _line_end(text)
+            lines = text.split(line_end)
+            self._learn(lines, line_end)
+            unknown = [line for line in lines if line not in self._lines]
+        together = b"\n".join(unknown)
+        shape = _shape(together, names)
+        if shape in self._shapes or not together:
             return 0
-        shapes = _shape(b"\n".join(unknown), names).split(b"\n")
-        if self._shapes.issuperset(shapes):
+        shape = IDENTIFIER.sub(ANYTHING, shape)
+        if shape in self._shapes:
             return 0
+        told = together.decode("utf-8", "replace")
+        # A line that announces a credential is harmless as it is, not with any other value.
+        announces = may_hold_any(told)
         # A name whose value stands in the next line is searched together with it.
-        if b":\n" in text or redact(b"\n".join(unknown).decode("utf-8", "replace")).found:
+        if announces and (b":\n" in text or redact(told).found):
             return sum(redact(text.decode("utf-8", "replace")).found.values())
-        self._remember(unknown, names)
+        self._remember(unknown, () if announces else (shape,))
         return 0
 
-    def _remember(self, lines: set[bytes], names: tuple[bytes, ...]) -> None:
-        if len(self._lines) >= KNOWN_LIMIT:
+    def _lines_that_differ(self, text: bytes) -> list[bytes] | None:
+        """What stands between the equal stretches; None when the text is built differently."""
+        lines, place = [], 0
+        for stretch in self._frame:
+            if not text.startswith(stretch, place):
+                return None
+            place += len(stretch)
+            end = text.find(self._line_end, place)
+            end = len(text) if end < 0 else end
+            lines.append(text[place:end])
+            place = end
+        return lines if place == len(text) else None
+
+    def _learn(self, lines: list[bytes], line_end: bytes) -> None:
+        """Which lines differ between this text and earlier ones; the equal ones must be known to be harmless."""
+        last, self._last = self._last, lines
+        if len(lines) != len(last):
+            self._different.clear()
+            return
+        self._different.update(number for number, line in enumerate(lines) if line != last[number])
+        if not 0 < len(self._different) <= MOST_DIFFERENT:
+            self._different.clear()
+            return
+        stretches = [b""]
+        for number, line in enumerate(lines):
+            stretches[-1] += line_end if number else b""
+            if number in self._different:
+                stretches.append(b"")
+            elif line in self._lines:
+                stretches[-1] += line
+            else:
+                return
+        # What stands behind the last stretch is a line too, of no length.
+        self._frame, self._line_end = tuple(stretches), line_end
+
+    def _remember(self, lines: Sequence[bytes], shapes: Iterable[bytes]) -> None:
+        if max(len(self._lines), len(self._shapes)) >= KNOWN_LIMIT:
             self._lines.clear()
             self._shapes.clear()
-        self._lines |= lines
-        # A line that announces a credential is harmless as it is, not with any other value.
-        self._shapes.update(_shape(line, names) for line in lines if not may_hold_any(line.decode("utf-8", "replace")))
+            self._frame = ()
+        self._lines.update(lines)
+        self._shapes.update(shapes)
 
 
 def _shape(text: bytes, names: tuple[bytes, ...]) -> bytes:
@@ -60,10 +114,10 @@ def _shape(text: bytes, names: tuple[bytes, ...]) -> bytes:
     for name in names:
         if name:
             text = text.replace(name, ANYTHING)
-    return NUMBER.sub(ANYTHING, text)
+    return QUOTED_IDENTIFIER.sub(ANYTHING, text.translate(ANY_DIGIT))
 
 
-def _separator(text: bytes) -> bytes:
+def _line_end(text: bytes) -> bytes:
     """What stands between two members; quotes inside a text are escaped, so none of these can."""
     if LINE_END in text:
         return LINE_END

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Raw, Struct
 
@@ -32,7 +32,7 @@ from rl_pipeline.dialects.harbor_json import (
     number_of,
     text_of,
 )
-from rl_pipeline.dialects.harbor_usual import SECRETS, usual_trial
+from rl_pipeline.dialects.harbor_usual import SECRETS, secrets_of_exception, usual_facts
 from rl_pipeline.dialects.iso_time import Moment, read_time, seconds_between
 from rl_pipeline.dialects.parsed_trial import MESSAGE_LIMIT, REWARDS_LIMIT, ParsedTrial, outcome_of
 from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, stored_name, stored_names, stored_text
@@ -85,6 +85,7 @@ class ExceptionInfo(Struct):
 
     exception_type: Raw = ABSENT
     exception_message: Raw = ABSENT
+    exception_traceback: Raw = ABSENT
 
 
 class Phase(Struct):
@@ -113,13 +114,25 @@ VERIFIER_RESULT = ObjectReader(VerifierResult)
 
 def parse_trial(data: bytes | memoryview) -> ParsedTrial | str:
     """The trial, or the reason why the bytes are none."""
-    data = bytes(data)
+    facts = trial_facts(bytes(data))
+    if isinstance(facts, str):
+        return facts
+    trial = ParsedTrial._make(facts)
+    return trial._replace(started_at=_without_zone(trial.started_at), finished_at=_without_zone(trial.finished_at))
+
+
+def trial_facts(data: bytes) -> tuple[Any, ...] | str:
+    """The facts in the order of `ParsedTrial`, or the reason; times in UTC may say that they are."""
     if data[:1] == b"{":
         data = without_token_ids(data)
-        trial = usual_trial(data) if is_text(data) else None
-        if trial is not None:
-            return trial
+        facts = usual_facts(data) if is_text(data) else None
+        if facts is not None:
+            return facts
     return parse_patiently(data)
+
+
+def _without_zone(moment: datetime | None) -> datetime | None:
+    return None if moment is None else moment.replace(tzinfo=None)
 
 
 def parse_patiently(data: bytes) -> ParsedTrial | str:
@@ -276,4 +289,9 @@ def name_of(raw: Raw) -> str | None:
 
 def secrets_in(results: Iterable[Result]) -> int:
     """Credentials in the configuration and the exceptions of a trial; none of them is stored."""
-    return sum(SECRETS.count(bytes(raw)) for result in results for raw in (result.config, result.exception_info))
+    found = 0
+    for result in results:
+        info = EXCEPTION.read(result.exception_info)
+        name, message, trace = map(text_of, (info.exception_type, info.exception_message, info.exception_traceback))
+        found += SECRETS.count(bytes(result.config)) + secrets_of_exception(name, message, trace)
+    return found

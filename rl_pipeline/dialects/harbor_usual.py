@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta, MsgspecError, Raw, Struct
 from msgspec.json import Decoder
+from msgspec.structs import astuple
 
 from rl_pipeline.dialects.exception_classes import exception_class, is_masked_by_default
 from rl_pipeline.dialects.harbor_secrets import SecretCounter
-from rl_pipeline.dialects.parsed_trial import MESSAGE_LIMIT, REWARDS_LIMIT, ParsedTrial, outcome_of
+from rl_pipeline.dialects.parsed_trial import MESSAGE_LIMIT, REWARDS_LIMIT, outcome_of
 from rl_pipeline.dialects.stored_values import repeated_name, stored_names, stored_text
 
 UTC = timezone.utc
@@ -58,6 +59,7 @@ class ExceptionInfo(Struct, gc=False):
 
     exception_type: str | None = None
     exception_message: str | None = None
+    exception_traceback: str | None = None
 
 
 class AgentInfo(Struct, gc=False):
@@ -77,7 +79,7 @@ class Result(Struct, gc=False):
     agent_info: AgentInfo | None = None
     agent_result: AgentResult | None = None
     verifier_result: VerifierResult | None = None
-    exception_info: Raw = Raw(NULL)
+    exception_info: ExceptionInfo | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
     environment_setup: Phase | None = None
@@ -87,76 +89,72 @@ class Result(Struct, gc=False):
     step_results: tuple[()] | None = None
 
 
-RESULT, EXCEPTION = Decoder(Result), Decoder(ExceptionInfo)
-NOTHING_USED, NO_TURNS, NO_AGENT, NO_PHASE = AgentResult(), Metadata(), AgentInfo(), Phase()
-SECRETS = SecretCounter()
+RESULT = Decoder(Result)
+NO_EXCEPTION: tuple[str | None, str | None, str | None, bool, int] = (None, None, None, False, 0)
+SECRETS, SECRETS_OF_EXCEPTIONS = SecretCounter(), SecretCounter()
 
 
 class _Unusual(Exception):  # noqa: N818 - a signal inside this module
     """The file needs judgement."""
 
 
-def usual_trial(data: bytes) -> ParsedTrial | None:
-    """The trial, or None when the file is not quite the usual one.
+def usual_facts(data: bytes) -> tuple[Any, ...] | None:
+    """The facts of a trial in the order of `ParsedTrial`, or None when the file is not quite the usual one.
+
+    Times are in UTC and say so.
 
     Args:
         data: the file, valid UTF-8 without a byte order mark.
     """
     try:
-        return _trial(RESULT.decode(data))
+        return _facts(RESULT.decode(data))
     except (MsgspecError, RecursionError, ValueError, _Unusual):
         return None
 
 
-def _trial(result: Result) -> ParsedTrial:
-    used = result.agent_result or NOTHING_USED
-    verifier = result.verifier or NO_PHASE
-    started, finished = _utc(result.started_at), _utc(result.finished_at)
-    rewards = _rewards(result.verifier_result)
+def _facts(result: Result) -> tuple[Any, ...]:
+    trial, trial_id, task, source, config, agent, used, verdict, info, started, finished, *phases, _ = astuple(result)
+    setup, agent_setup, execution, verifier = phases
+    if (started is not None and started.tzinfo is not UTC) or (finished is not None and finished.tzinfo is not UTC):
+        raise _Unusual
+    turns, tokens, cached, written, cost = None, None, None, None, None
+    if used is not None:
+        tokens, cached, written, cost, metadata = astuple(used)
+        turns = None if metadata is None else metadata.n_episodes
+    rewards = None if verdict is None or not verdict.rewards else _rewards(verdict.rewards)
     reward = _reward(rewards)
-    cost = used.cost_usd
-    exception_type, kind, message, is_masked, secrets = _exception(bytes(result.exception_info))
-    return ParsedTrial(
-        repeated_name(result.trial_name),
-        _name(result.task_name),
-        _name(result.id),
-        _name(result.source),
-        _name((result.agent_info or NO_AGENT).name),
+    names = (trial.encode("utf-8", "replace"), (task or "").encode("utf-8", "replace"))
+    exception_type, exception_kind, message, is_masked, secrets = NO_EXCEPTION
+    if info is not None:
+        exception_type, exception_kind, message, is_masked, secrets = _exception(info, names)
+    return (
+        _name(trial),
+        _name(task),
+        _name(trial_id),
+        _name(source),
+        None if agent is None else _name(agent.name),
         started,
         finished,
         None if started is None and finished is None else "UTC",
-        _duration(result.environment_setup),
-        _duration(result.agent_setup),
-        _duration(result.agent_execution),
-        _seconds(verifier.started_at, verifier.finished_at),
-        _seconds(result.finished_at, verifier.finished_at) or None,
-        (used.metadata or NO_TURNS).n_episodes,
-        used.n_input_tokens,
-        used.n_cache_tokens,
-        used.n_output_tokens,
+        None if setup is None else _seconds(setup.started_at, setup.finished_at),
+        None if agent_setup is None else _seconds(agent_setup.started_at, agent_setup.finished_at),
+        None if execution is None else _seconds(execution.started_at, execution.finished_at),
+        None if verifier is None else _seconds(verifier.started_at, verifier.finished_at),
+        None if verifier is None else _seconds(finished, verifier.finished_at) or None,
+        turns,
+        tokens,
+        cached,
+        written,
         None if cost is None or cost < 0 else cost,
         reward,
         rewards,
         outcome_of(reward),
         exception_type,
-        kind,
+        exception_kind,
         message,
         is_masked,
-        secrets + SECRETS.count(bytes(result.config), *_names_in(result)),
+        secrets + SECRETS.count(bytes(config), *names),
     )
-
-
-def _utc(moment: datetime | None) -> datetime | None:
-    """The time without zone information of Python's."""
-    if moment is None:
-        return None
-    if moment.tzinfo is not UTC:
-        raise _Unusual
-    return moment.replace(tzinfo=None)
-
-
-def _duration(phase: Phase | None) -> float | None:
-    return None if phase is None else _seconds(phase.started_at, phase.finished_at)
 
 
 def _seconds(start: datetime | None, end: datetime | None) -> float | None:
@@ -168,20 +166,12 @@ def _seconds(start: datetime | None, end: datetime | None) -> float | None:
     return seconds if seconds >= 0 else None
 
 
-def _names_in(result: Result) -> tuple[bytes, bytes]:
-    task = result.task_name or ""
-    return result.trial_name.encode("utf-8", "replace"), task.encode("utf-8", "replace")
-
-
 def _name(text: str | None) -> str | None:
     return repeated_name(text) if text else None
 
 
-def _rewards(said: VerifierResult | None) -> dict[str, float | None] | None:
-    """All reward keys with their numbers; None without rewards."""
-    rewards = None if said is None else said.rewards
-    if not rewards:
-        return None
+def _rewards(rewards: dict[str, float | None]) -> dict[str, float | None]:
+    """All reward keys with their numbers."""
     told = dict(islice(rewards.items(), REWARDS_LIMIT))
     return dict(zip(stored_names(told), told.values(), strict=True))
 
@@ -195,14 +185,19 @@ def _reward(rewards: Mapping[str, float | None] | None) -> float | None:
     return rewards.get("reward")
 
 
-def _exception(info: bytes) -> tuple[str | None, str | None, str | None, bool, int]:
-    """Type, class and redacted message of the exception, whether it is masked, and credentials in its record."""
-    if info == NULL:
-        return None, None, None, False, 0
-    told = EXCEPTION.decode(info)
-    secrets = SECRETS.count(info)
-    if not told.exception_type and not told.exception_message:
+def _exception(info: ExceptionInfo, names: tuple[bytes, ...]) -> tuple[str | None, str | None, str | None, bool, int]:
+    """Type, class and redacted message of the exception, whether it is masked, and credentials in its words."""
+    name, message = info.exception_type, info.exception_message
+    secrets = secrets_of_exception(name, message, info.exception_traceback, *names)
+    if not name and not message:
         return None, None, None, False, secrets
-    message = None if told.exception_message is None else stored_text(told.exception_message, MESSAGE_LIMIT)
-    name = repeated_name(told.exception_type or "unnamed")
+    name = repeated_name(name or "unnamed")
+    if message is not None:
+        message = stored_text(message, MESSAGE_LIMIT)
     return name, exception_class(name, message or ""), message, is_masked_by_default(name), secrets
+
+
+def secrets_of_exception(name: str | None, message: str | None, trace: str | None, *names: bytes) -> int:
+    """Credentials in the words of an exception; 0 means that each of them is free of any."""
+    words = "\n".join((name or "", message or "", trace or ""))
+    return SECRETS_OF_EXCEPTIONS.count(words.encode("utf-8", "replace"), *names)

@@ -16,6 +16,7 @@ import io
 import re
 from array import array
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -44,14 +45,14 @@ VERSION_FOLDER = re.compile(r"[0-9a-f]{16}")
 
 
 def entry_table(told: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """Entries from their columns; times may stand there as ISO text."""
+    """Entries from their columns; a time may stand there as ISO text, or say that it is in UTC."""
     arrays = [_array(told[field.name], field) for field in ENTRY_SCHEMA]
     return pa.Table.from_arrays(arrays, schema=ENTRY_SCHEMA)
 
 
 def _array(values: Sequence[Any], field: pa.Field) -> pa.Array:
     if pa.types.is_timestamp(field.type) and str in set(map(type, values)):
-        return pa.array(values, pa.string()).cast(field.type)
+        values = [datetime.fromisoformat(value) if isinstance(value, str) else value for value in values]
     return column_array(values, field)[0]
 
 

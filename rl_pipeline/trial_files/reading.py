@@ -10,7 +10,7 @@ import stat
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from rl_pipeline.dialects.harbor_trial import parse_trial
+from rl_pipeline.dialects.harbor_trial import trial_facts
 from rl_pipeline.dialects.parsed_trial import ParsedTrial
 
 LARGEST_FILE = 256 * 2**20
@@ -38,7 +38,7 @@ Columns = list[list[Any]]
 
 
 def read_columns(paths: Sequence[str | bytes]) -> Columns:
-    """One list per name of `COLUMNS`, with one value per file in their order."""
+    """One list per name of `COLUMNS`, with one value per file in their order; times in UTC may say that they are."""
     return [list(column) for column in zip(*[_row(path) for path in paths], strict=True)] or [[] for _ in COLUMNS]
 
 
@@ -59,7 +59,7 @@ def _row(path: str | bytes) -> tuple[Any, ...]:
     return info.st_size, info.st_mtime_ns, info.st_ino, None, True, *told
 
 
-def _told(descriptor: int, info: os.stat_result) -> tuple[ParsedTrial | str, bool]:
+def _told(descriptor: int, info: os.stat_result) -> tuple[tuple[Any, ...] | str, bool]:
     """The trial, or why the file is none, and whether that lasts."""
     if not stat.S_ISREG(info.st_mode):
         return "not a regular file", False
@@ -67,7 +67,7 @@ def _told(descriptor: int, info: os.stat_result) -> tuple[ParsedTrial | str, boo
         return f"larger than {LARGEST_FILE >> 20} MiB; not read", True
     content = _content(descriptor, info.st_size)
     try:
-        return parse_trial(content), True
+        return trial_facts(content), True
     except Exception as error:
         return f"the trial reader failed on it ({type(error).__name__}); please report this file", True
 
