@@ -1,0 +1,94 @@
+"""Runs a measurement in a process of its own: seconds, CPU seconds, and the memory of it and its children.
+
+Machines are shared, so what is compared is interleaved: one round runs every candidate once, and ratios are taken
+within a round. CPU seconds count the children that ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+LOOK_EVERY_S = 0.05
+PAGE = os.sysconf("SC_PAGE_SIZE")
+MIB = 2**20
+
+
+class Cost(NamedTuple):
+    """What one run cost."""
+
+    wall_s: float
+    cpu_s: float
+    peak_mib: float  # of all processes together at one moment; pages they share count several times
+
+
+def timed(work: Callable[[], object]) -> None:
+    """Do the work in this process and print what it cost, for `measure` to read."""
+    began, cpu = time.perf_counter(), _cpu_s()
+    work()
+    print(json.dumps({"wall_s": time.perf_counter() - began, "cpu_s": _cpu_s() - cpu}), flush=True)
+
+
+def _cpu_s() -> float:
+    return sum(os.times()[:4])
+
+
+def measure(command: Sequence[str]) -> Cost:
+    """Run a command that ends with `timed`."""
+    process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True)
+    peak = 0
+    while process.poll() is None:
+        peak = max(peak, resident_bytes(process.pid))
+        time.sleep(LOOK_EVERY_S)
+    out = process.stdout.read() if process.stdout else ""
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+    told = json.loads(out.splitlines()[-1])
+    return Cost(told["wall_s"], told["cpu_s"], peak / MIB)
+
+
+def resident_bytes(pid: int) -> int:
+    """Resident memory of a process and all below it."""
+    try:
+        own = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * PAGE
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    except (OSError, IndexError, ValueError):
+        return 0
+    return own + sum(resident_bytes(int(child)) for child in children)
+
+
+def rounds(count: int, candidates: Mapping[str, Callable[[], Cost]]) -> dict[str, list[Cost]]:
+    """Every candidate once a round."""
+    costs: dict[str, list[Cost]] = {name: [] for name in candidates}
+    for number in range(count):
+        for name, run in candidates.items():
+            costs[name].append(run())
+            print(f"  round {number + 1}/{count} {name}: {costs[name][-1].wall_s:.2f} s", file=sys.stderr, flush=True)
+    return costs
+
+
+def median(values: Iterable[float]) -> float:
+    return statistics.median(values)
+
+
+def table(costs: Mapping[str, Sequence[Cost]], baseline: str) -> str:
+    """Medians of each candidate, and the median of the ratios to the baseline of the same round."""
+    lines = ["| | wall s | CPU s | peak MiB | × baseline, wall | × baseline, CPU |", "|---|---|---|---|---|---|"]
+    for name, runs in costs.items():
+        pairs = list(zip(costs[baseline], runs, strict=True))
+        cells = [
+            f"{median(run.wall_s for run in runs):.2f}",
+            f"{median(run.cpu_s for run in runs):.2f}",
+            f"{max(run.peak_mib for run in runs):.0f}",
+            f"{median(base.wall_s / run.wall_s for base, run in pairs):.1f}",
+            f"{median(base.cpu_s / run.cpu_s for base, run in pairs):.1f}",
+        ]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
