@@ -4,15 +4,19 @@ A payload that matches `block_head` opens a Python dict, one that matches `trace
 line of the same source is offered to it; a line that does not go on with it is a line of its own (the other stream
 of the process). A block ends where its syntax closes, at the next block head of its source, at a limit, or at the
 end of the file; only the first leaves it complete. A block head without logger head is taken only if the very next
-line of its source opens a dict: transcripts quote `Step 5:` too. Messages come in the order in which they end.
+line of its source opens a dict, and not from a source that logs: transcripts quote `Step 5:` too. A small dict on one
+line whose keys do not look like metrics may be another print of the process: it stands only if no better one comes
+before the source's next head. Messages come in the order in which they end.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from rl_pipeline.reader.continuation import LiteralLines, Offer
-from rl_pipeline.reader.envelopes import BARE
+from rl_pipeline.reader.envelopes import BARE, before_bar
 from rl_pipeline.reader.heads import Head
 from rl_pipeline.reader.lines import Unwrapped
 from rl_pipeline.reader.message import Message, Source
@@ -23,6 +27,8 @@ MAX_BLOCK_CHARACTERS = 16 * 1024 * 1024
 MAX_TRACEBACK_LINES = 2_000
 PATIENCE_LINES = 200_000  # of the file, since a line was last taken
 CUT_LINE_PATIENCE = 2_000  # the rest of a cut line follows soon
+NEAR_LINES = 64  # of the file: what a collector cut off a line follows at once, but for lines of other tasks
+METRIC_KEY = re.compile(r"""(['"])[^'"/\n]{0,300}/[^'"\n]{0,300}\1 {0,4}:""")
 MAX_OPEN = 128
 FAR = 1 << 62
 MAX_HEAD = 80  # characters of a block head in front of a dict on the same line
@@ -39,6 +45,8 @@ class _Open:
         """`literal` is None for a traceback; `cut`: it is the rest of one line."""
         self.first, self.head, self.literal, self.cut = first, head, literal, cut
         self.lines = [first.payload]
+        self.small: list[str] | None = None  # a dict that stands if no better one comes
+        self.is_inline = literal is not None and literal.opened  # the dict begins on the head's line
         self.last_line = first.line
         self.characters = len(first.payload)
 
@@ -46,6 +54,21 @@ class _Open:
     def tentative(self) -> bool:
         """A bare block head that no dict has followed yet."""
         return self.head is None and self.literal is not None and not self.literal.opened
+
+    @property
+    def may_restart(self) -> bool:
+        """Whether another dict may take the place of the present one, which does not look like metrics."""
+        return not (self.cut or self.is_inline or self.head is None or self.has_metrics)
+
+    @property
+    def has_metrics(self) -> bool:
+        """Whether a key of the dict looks like a metric's name."""
+        return any(METRIC_KEY.search(line) for line in self.lines[1:])
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it holds one line, or an indented dict: the shapes of chance prints."""
+        return len(self.lines) <= 2 or self.lines[1].strip() == "{"
 
     @property
     def deadline(self) -> int:
@@ -58,11 +81,20 @@ class _Open:
         most = MAX_TRACEBACK_LINES if self.literal is None else MAX_BLOCK_LINES
         return len(self.lines) > most or self.characters > MAX_BLOCK_CHARACTERS
 
-    def append(self, message: Message) -> None:
+    def append(self, text: str, line: int) -> None:
         """Take one more line."""
-        self.lines.append(message.payload)
-        self.last_line = message.line
-        self.characters += len(message.payload) + 1
+        self.lines.append(text)
+        self.last_line = line
+        self.characters += len(text) + 1
+
+    def restart(self, literal: LiteralLines) -> None:
+        """Begin the dict anew."""
+        self.literal, self.lines = literal, self.lines[:1]
+
+    def keep_small(self) -> None:
+        """The dict is whole, but a better one may come; the first of several small ones is kept."""
+        self.small = self.small or self.lines
+        self.restart(LiteralLines())
 
     def message(self, *, complete: bool) -> Message:
         first = self.first
@@ -95,7 +127,9 @@ BARE_STREAM = stream_of(BARE)
 class Demultiplexer:
     """All open messages of a file: at most one block and one traceback per stream."""
 
-    def __init__(self, needles: Needles) -> None:
+    def __init__(self, needles: Needles, logging: frozenset[Stream] = frozenset()) -> None:
+        """`logging`: streams known to print through a logger, whose bare heads are quoted text."""
+        self._logging = logging
         self._block_head, self._traceback_head = needles.block_head, needles.traceback_head
         self._open: dict[Key, _Open] = {}
         self._deadline = FAR  # no open message has waited too long before that line
@@ -113,8 +147,10 @@ class Demultiplexer:
         if line > self._deadline:
             return True
         if self._markers is None:
-            pids = {item.first.source.pid for item in self._open.values()}
-            self._markers = (b"",) if None in pids else tuple(b"%d" % pid for pid in pids if pid is not None)
+            sources = {item.first.source for item in self._open.values()}
+            marks = {b"" if source.pid is None else b"%d" % source.pid for source in sources}
+            marks |= {_label_mark(source.label) for source in sources if source.label is not None}
+            self._markers = (b"",) if b"" in marks else tuple(marks)
         return any(marker in raw for marker in self._markers)
 
     def opens(self, payload: str) -> bool:
@@ -131,12 +167,12 @@ class Demultiplexer:
         if not self._open:
             return self._begin(message, item.head) if needle else []
         ended = self._give_up(message.line) if message.line > self._deadline else []
-        stream, message = self._stream_of(message, item)
+        stream, adopted, is_rest = self._stream_of(message, item)
         for key in ((BLOCK, stream), (TRACEBACK, stream), (CUT_LINE, stream)):
             waiting = self._open.get(key)
-            if waiting is None:
+            if waiting is None or (is_rest and waiting.literal is None):
                 continue
-            offer = self._offer(waiting, message, item.head)
+            offer = self._offer(waiting, adopted, item.head, is_rest=is_rest)
             if offer is Offer.FOREIGN:
                 continue
             if offer is not Offer.TAKEN:
@@ -162,6 +198,8 @@ class Demultiplexer:
     def _end(self, key: Key, *, complete: bool) -> list[Message]:
         item = self._open.pop(key)
         self._markers = None
+        if item.small is not None and not item.has_metrics:
+            item.lines, complete = item.small, True
         return [] if item.tentative else [item.message(complete=complete)]
 
     def _add(self, key: Key, item: _Open) -> list[Message]:
@@ -174,18 +212,30 @@ class Demultiplexer:
         self._markers = None
         return ended
 
-    def _stream_of(self, message: Message, item: Unwrapped) -> tuple[Stream, Message]:
-        """The stream a payload belongs to, and the message it then is.
+    def _stream_of(self, message: Message, item: Unwrapped) -> tuple[Stream, Message, bool]:
+        """The stream a payload belongs to, the message it then is, and whether it is the rest of a cut line.
 
-        An entry like ` 2: 'b',` of a dict looks like an srun label: an open dict of the driver may have it.
+        An entry like ` 2: 'b',` of a dict looks like an srun label: an open dict of the driver may have it. What srun
+        cuts off a line gets the label of its task again, but not the process prefix behind it; it may hold a whole
+        entry when the cut fell into what stands before that.
         """
         stream = stream_of(message.source)
         if item.unlabelled is None or item.head is not None or (BLOCK, stream) in self._open:
-            return stream, message
-        waiting = self._open.get((BLOCK, BARE_STREAM))
-        if waiting is None or waiting.literal is None or not waiting.literal.opened:
-            return stream, message
-        return BARE_STREAM, replace(message, source=BARE, payload=item.unlabelled)
+            return stream, message, False
+        cut = [
+            (open_stream, waiting)
+            for (_, open_stream), waiting in self._open.items()
+            if waiting.literal is not None
+            and waiting.first.source.label == message.source.label
+            and message.line - waiting.last_line <= NEAR_LINES
+        ]
+        if cut and (TRACEBACK, stream) not in self._open:
+            cut_stream, waiting = max(cut, key=lambda pair: (_is_cut(pair[1]), pair[1].last_line))
+            return cut_stream, replace(message, source=waiting.first.source), True
+        driver = self._open.get((BLOCK, BARE_STREAM))
+        if driver is None or driver.literal is None or not driver.literal.opened:
+            return stream, message, False
+        return BARE_STREAM, replace(message, source=BARE, payload=item.unlabelled), False
 
     def _begin(self, message: Message, head: Head | None) -> list[Message]:
         """A payload outside of any open message: a message, or the first line of one."""
@@ -194,6 +244,8 @@ class Demultiplexer:
             key = (BLOCK, stream_of(message.source))
             if key in self._open:
                 return []  # a quoted head inside a block
+            if head is None and key[1] in self._logging:
+                return []
             lines, rest = LiteralLines(), message.payload[cut:].lstrip()
             if not rest or lines.offer(rest) is Offer.TAKEN:
                 return self._add(key, _Open(message, head, lines))
@@ -216,27 +268,32 @@ class Demultiplexer:
         rest = payload[found.end() :].strip()
         return found.end() if not rest or rest.startswith("{") else None
 
-    def _offer(self, item: _Open, message: Message, head: Head | None) -> Offer:
+    def _offer(self, item: _Open, message: Message, head: Head | None, *, is_rest: bool) -> Offer:
         if item.literal is None:
             offer = self._offer_to_traceback(item, message.payload, head)
+            if offer is Offer.TAKEN or offer is Offer.CLOSED:
+                item.append(message.payload, message.line)
         else:
-            offer = self._offer_to_block(item, item.literal, message.payload, head)
-        if offer is Offer.TAKEN or offer is Offer.CLOSED:
-            item.append(message)
-            if offer is Offer.TAKEN and item.full:
-                return Offer.FULL
-        return offer
+            offer = self._offer_to_block(item, item.literal, message, head, is_rest=is_rest)
+        return Offer.FULL if offer is Offer.TAKEN and item.full else offer
 
-    def _offer_to_block(self, item: _Open, literal: LiteralLines, payload: str, head: Head | None) -> Offer:
+    def _offer_to_block(
+        self, item: _Open, literal: LiteralLines, message: Message, head: Head | None, *, is_rest: bool
+    ) -> Offer:
         if head is None:
-            offer = literal.offer(payload)
+            offer = _continued(item, literal, message, is_rest=is_rest)
+            if offer is Offer.FOREIGN and literal.opened and message.payload.startswith("{") and item.may_restart:
+                offer = _restarted(item, message)
+            if offer is Offer.CLOSED and item.is_small and item.may_restart:
+                item.keep_small()
+                return Offer.TAKEN
             if offer is not Offer.FOREIGN:
                 return offer
             if item.tentative:
                 return Offer.CUT
         if item.cut or (head is None and item.head is not None):
             return Offer.FOREIGN  # a quoted head does not end a real block
-        return Offer.CUT if self._block_head_end(payload) is not None else Offer.FOREIGN
+        return Offer.CUT if self._block_head_end(message.payload) is not None else Offer.FOREIGN
 
     def _offer_to_traceback(self, item: _Open, payload: str, head: Head | None) -> Offer:
         """Indented lines go on, the first other one is the exception; vLLM repeats the head on every line."""
@@ -246,6 +303,51 @@ class Demultiplexer:
             return Offer.CUT
         indented = not payload or payload[0] in " \t" or payload.startswith('> File "')
         return Offer.TAKEN if indented else Offer.CLOSED
+
+
+def _is_cut(item: _Open) -> bool:
+    return item.literal is not None and item.literal.is_cut
+
+
+def _continued(item: _Open, literal: LiteralLines, message: Message, *, is_rest: bool) -> Offer:
+    """Offer a line, also without the progress bar that may be glued to it."""
+    for text in _readings(literal, message, is_rest=is_rest):
+        offer = literal.offer(text, is_rest=is_rest and literal.is_cut)
+        if offer is not Offer.FOREIGN:
+            if literal.dropped:
+                item.lines.pop()
+            item.append(text, message.line)
+            return offer
+    return Offer.FOREIGN
+
+
+def _readings(literal: LiteralLines, message: Message, *, is_rest: bool) -> Iterator[str]:
+    """A payload as it is, with the indentation lost behind a bar or in a cut, and without a bar behind it."""
+    payload = message.payload
+    if message.after_bar and payload[:1] in ("'", '"'):
+        yield " " * literal.column + payload
+    yield payload
+    if is_rest and payload.lstrip(" ")[:1] in ("'", '"', "{"):
+        yield " " * literal.column + payload.lstrip(" ")
+    yield from before_bar(payload)
+
+
+def _restarted(item: _Open, message: Message) -> Offer:
+    """A dict that looks like metrics takes the place of one that does not; any dict that of a lone bracket."""
+    if METRIC_KEY.match(message.payload, 1) is None and [line.strip() for line in item.lines[1:]] != ["{"]:
+        return Offer.FOREIGN
+    literal = LiteralLines()
+    offer = literal.offer(message.payload)
+    if offer is not Offer.FOREIGN:
+        item.restart(literal)
+        item.append(message.payload, message.line)
+    return offer
+
+
+def _label_mark(label: str) -> bytes:
+    """Bytes that every line with that label shows."""
+    first = label.split(" ", maxsplit=1)[0]
+    return f"{first}: ".encode() if first.isdigit() else first.encode()
 
 
 def _rest_of_dict(payload: str) -> LiteralLines | None:

@@ -17,6 +17,8 @@ from rl_pipeline.reader.heads import find_head
 from rl_pipeline.reader.message import Source
 
 MAX_PREFIXES = 12
+MAX_SPLITS = 12
+LITERAL_ENDS = (",", "}", "'", '"', "]", ")", "{", "[", "(")  # of a line, in front of a bar
 MAX_NAME = 300  # characters of an actor's name
 
 PROCESS = re.compile(r"\((?:([^()]{1,300}) )?pid=(\w{1,40})(?:, ip=([^()\s]{1,64}))?\)(?: |$)")
@@ -84,6 +86,21 @@ def source_of_process(name: str | None, pid: str, ip: str | None) -> Source:
 
 def _may_hold_bar(text: str) -> bool:
     return "%|" in text or "it [" in text
+
+
+def before_bar(text: str) -> list[str]:
+    """What may stand in front of a progress frame that was glued to the end of a literal's line, longest first."""
+    mark = max(text.rfind("%|"), text.rfind("it ["))
+    found: list[str] = []
+    at = mark
+    for _ in range(MAX_SPLITS if mark > 0 else 0):
+        at = max(text.rfind(end, max(0, mark - MAX_NAME), at) for end in LITERAL_ENDS)
+        if at < 0:
+            break
+        is_open_string = text[at] in "'\"" and text.count(text[at], 0, at) % 2 == 0
+        if not is_open_string and BAR.fullmatch(text, at + 1):
+            found.append(text[: at + 1])
+    return found
 
 
 class _Peeler:

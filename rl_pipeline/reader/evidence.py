@@ -8,12 +8,14 @@ come from here.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from rl_pipeline.reader.containers import record_of
+from rl_pipeline.reader.demultiplexer import Stream, stream_of
 from rl_pipeline.reader.lines import Unwrapped, unwrap
 from rl_pipeline.reader.read_report import ReadReport
 from rl_pipeline.reader.sources import text_chunks
@@ -34,13 +36,15 @@ class Beginning:
     """What the first megabyte tells.
 
     `dated` is the first time with a date in a head or envelope; `undated` the first stamp without year, if it comes
-    before; `preamble` a date in the text of a launcher's first lines, good for the year alone.
+    before; `preamble` a date in the text of a launcher's first lines, good for the year alone; `logging` are the
+    streams that print through a logger.
     """
 
     dated: Moment | None = None
     undated: str | None = None
     preamble: datetime | None = None
     in_container: bool = False
+    logging: frozenset[Stream] = frozenset()
 
 
 class Times:
@@ -83,6 +87,7 @@ def look_at_beginning(path: Path) -> Beginning:
         undated=undated,
         preamble=None if dated else _preamble(lines),
         in_container=any(record_of(line) is not None for line in lines[:CONTAINER_LINES]),
+        logging=frozenset(_logging(lines)),
     )
 
 
@@ -120,6 +125,16 @@ def payload_time(found: list[Unwrapped], received: str | None) -> tuple[Moment |
                 return moment, None
             stamp = None if item.head.dated else item.head.stamp
     return (dated_moment(received) if received else None), stamp
+
+
+def _logging(lines: list[bytes]) -> Iterator[Stream]:
+    """Streams that show a logger's head with a time."""
+    for line in lines:
+        if len(line) <= MAX_CANDIDATE_BYTES and STAMP.search(line) is not None:
+            record = record_of(line)
+            for item in unwrap(line if record is None else record.text, _no)[-1:]:
+                if item.head is not None:
+                    yield stream_of(item.source)
 
 
 def _no(_frame: str) -> bool:

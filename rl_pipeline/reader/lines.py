@@ -1,7 +1,7 @@
 """One physical line to its payloads: bytes out of their envelopes, in the order in which they were put in.
 
-Decode with replacement, drop byte-order marks and NUL runs, remove control sequences and one trailing carriage
-return, take prefixes, head and Ray's repeat suffix off. A carriage return inside a line separates frames of a
+Decode with replacement, drop byte-order marks and NUL runs, remove control sequences and trailing carriage
+returns, take prefixes, head and Ray's repeat suffix off. A carriage return inside a line separates frames of a
 progress bar: each frame that is wanted is unwrapped for itself, with the prefix of the line.
 """
 
@@ -52,7 +52,11 @@ def plain_text(raw: bytes) -> str:
     if "\0" in text:
         text = text.replace("\0", "").removeprefix("\ufeff")
     text = without_control_sequences(text)
-    return text[:-1] if text.endswith("\r") else text
+    if "\r" not in text:
+        return text
+    end = len(text.rstrip("\r "))  # a pseudo-terminal makes `\r\r\n` of `\r\n`, some programs end with `\r \n`
+    first = text.find("\r", end)
+    return text[:first] if first >= 0 else text
 
 
 def unwrap(raw: bytes, wanted: Callable[[str], bool]) -> list[Unwrapped]:

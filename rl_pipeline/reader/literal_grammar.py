@@ -29,7 +29,8 @@ class State:
 
     `expect`: "item" (a value or a closing bracket), "key" (likewise, in a dict), "colon", "value", or "after" (a
     comma or a closing bracket). `named`: a word was just read, a bracket would make it a call; `unsure`: it is no
-    value unless that happens. `string_column`: a string was just read that began there; another may follow.
+    value unless that happens. `string_column`: a string was just read that began there; another may follow, which makes
+    it `joined`: then it is no key, since printers never split those.
     """
 
     stack: tuple[Bracket, ...] = ()
@@ -37,6 +38,7 @@ class State:
     string_column: int | None = None
     named: bool = False
     unsure: bool = False
+    joined: bool = False
 
 
 class Cut(NamedTuple):
@@ -97,8 +99,8 @@ def _step(state: State, kind: str, token: str, column: int) -> State:
 
 def _string(state: State, column: int) -> State:
     """A string, or one more piece of the string before it."""
-    if state.string_column is not None and state.expect in ("after", "colon"):
-        return state
+    if state.string_column is not None and state.expect == "after":
+        return State(state.stack, state.expect, state.string_column, joined=True)
     after = _value(state)
     return State(after.stack, after.expect, column)
 
@@ -122,7 +124,7 @@ def _mark(state: State, token: str, column: int) -> State:
         return State(state.stack, "key" if top.kind == "d" else "item")
     if token == ":" and state.expect == "colon":
         return State(state.stack, "value")
-    if token == ":" and state.expect == "after" and top.kind == "{":  # the first key of a dict
+    if token == ":" and state.expect == "after" and top.kind == "{" and not state.joined:  # the first key of a dict
         return State((*state.stack[:-1], top._replace(kind="d")), "value")
     if token == "=" and state.named and top.kind == "c":
         return State(state.stack, "value")

@@ -128,6 +128,7 @@ class _Reader:
         self.source = text
         self.end = 0
         self.wrapped = False
+        self.pieces = 0  # of the string read last
         self.advance()
 
     def advance(self) -> None:
@@ -161,6 +162,7 @@ class _Reader:
         if depth > MAX_DEPTH:
             raise self.error(f"more than {MAX_DEPTH} brackets deep")
         kind, text = self.kind, self.text
+        self.pieces = 0
         if kind == "string":
             return self._strings()
         if kind == "number":
@@ -181,7 +183,7 @@ class _Reader:
     def entry(self, depth: int) -> tuple[Value, Value]:
         """`key: value` of a dict."""
         key = self.value(depth)
-        if self.text != ":":
+        if self.text != ":" or self.pieces > 1:  # printers never split keys: a line is missing between two
             raise self.error("expected a colon after the key")
         self.advance()
         return self._hashable(key), self.value(depth)
@@ -191,6 +193,7 @@ class _Reader:
         while self.kind == "string":
             pieces.append(unquoted(self.text))
             self.advance()
+        self.pieces = len(pieces)
         return "".join(pieces)
 
     def _word(self, text: str) -> Value:
@@ -208,6 +211,8 @@ class _Reader:
         first = self.value(depth + 1)
         if self.text != ":":
             return self._items([first], "}", depth)
+        if self.pieces > 1:
+            raise self.error("expected a colon after the key")
         self.advance()
         entries: dict[Value, Value] = {self._hashable(first): self.value(depth + 1)}
         while self._another("}"):

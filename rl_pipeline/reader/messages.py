@@ -17,22 +17,22 @@ from pathlib import Path
 from rl_pipeline.reader.containers import LogicalLine, RecordJoiner, record_of
 from rl_pipeline.reader.demultiplexer import Demultiplexer
 from rl_pipeline.reader.envelopes import source_of_process
-from rl_pipeline.reader.evidence import TAIL_BYTES, Times, last_moment, look_at_beginning
+from rl_pipeline.reader.evidence import TAIL_BYTES, Beginning, Times, last_moment, look_at_beginning
 from rl_pipeline.reader.lines import (
     REPEATED_MARK,
     USUAL,
     Unwrapped,
-    plain_text,
     believed_count,
+    plain_text,
     repeat_count,
     unwrap,
     without_suffix,
 )
 from rl_pipeline.reader.message import Message
 from rl_pipeline.reader.read_report import Needles, ReadReport
-from rl_pipeline.reader.scan import NeedleScan, ScannedWindow
+from rl_pipeline.reader.scan import NeedleScan, ScannedWindow, undecodable
 from rl_pipeline.reader.sources import CHUNK_BYTES, text_chunks
-from rl_pipeline.reader.windows import MAX_LINE_BYTES, windows
+from rl_pipeline.reader.windows import MAX_LINE_BYTES, Window, windows
 from rl_pipeline.reader.years import Moment, YearResolver, dated_moment
 
 # The usual end of a folded line, colours included; whatever differs is unwrapped to be sure.
@@ -68,33 +68,45 @@ def read_messages(
     """
     beginning = look_at_beginning(path)
     first = beginning.dated.at if beginning.dated is not None else beginning.preamble
-    reading = _Reading(needles, report, YearResolver(first, anchor), in_container=beginning.in_container)
+    reading = _Reading(needles, report, YearResolver(first, anchor), beginning)
     if beginning.dated is not None:
         reading.times.saw(beginning.dated.at, beginning.dated.zone)
     if beginning.undated is not None and (at := reading.years.resolve(beginning.undated)) is not None:
         reading.times.saw(at, None)
     chunks = text_chunks(path, report, on_bytes=on_bytes, chunk_bytes=chunk_bytes)
     for window in windows(chunks, report, max_line=max_line):
-        yield from reading.window(reading.scan.scan(window))
+        yield from reading.window(window)
     yield from reading.end()
+
+
+def _any_frame(_frame: str) -> bool:
+    return True
 
 
 class _Reading:
     """The state of reading one file."""
 
-    def __init__(self, needles: Needles, report: ReadReport, years: YearResolver, *, in_container: bool) -> None:
+    def __init__(self, needles: Needles, report: ReadReport, years: YearResolver, beginning: Beginning) -> None:
         self.report, self.years, self.times = report, years, Times()
         self.scan = NeedleScan(needles.any_of)
-        self.demultiplexer = Demultiplexer(needles)
-        self.records: RecordJoiner | None = RecordJoiner() if in_container else None
+        self.demultiplexer = Demultiplexer(needles, beginning.logging)
+        self.records: RecordJoiner | None = RecordJoiner() if beginning.in_container else None
         self._needles = needles.any_of
         self._text_needles = tuple(needle.decode("utf-8", "replace") for needle in needles.any_of)
         self._tail = b""
 
-    def window(self, scanned: ScannedWindow) -> Iterator[Message]:
-        """Messages that end in this window."""
+    def window(self, window: Window) -> Iterator[Message]:
+        """Messages that end in this window; a part of a line already cut for its length is passed over."""
+        self._tail = (self._tail + window.data[-TAIL_BYTES:])[-TAIL_BYTES:]
+        if window.is_inside:
+            begin = window.data.find(b"\n") + 1 or len(window.data)
+            self.report.undecodable_bytes += undecodable(window.data[:begin])
+            window = Window(window.data[begin:], window.offset + begin, window.line + 1)
+        if window.data:
+            yield from self._scanned(self.scan.scan(window))
+
+    def _scanned(self, scanned: ScannedWindow) -> Iterator[Message]:
         self.report.undecodable_bytes += scanned.undecodable_bytes
-        self._tail = (self._tail + scanned.window.data[-TAIL_BYTES:])[-TAIL_BYTES:]
         if self.records is None:
             self._count_folded(scanned.window.data)
         hits, index, hit = scanned.hits, 0, 0
@@ -190,7 +202,7 @@ class _Reading:
         self, raw: bytes, number: int, offset: int, *, needle: bool, received: str | None = None, whole: bool = True
     ) -> list[Message]:
         """Messages that end with this line; one that is not `whole` has no line end, so its last message may be cut."""
-        found = unwrap(raw, self._wanted)
+        found = unwrap(raw, _any_frame if self.demultiplexer.is_open else self._wanted)
         if len(found) == 1:
             message = self._message(found[0], number, offset, received, whole=whole)
             return self.demultiplexer.take(message, found[0], needle=needle)

@@ -88,8 +88,13 @@ class NeedleScan:
         try:
             text.validate(full=True)
         except self._pa.ArrowInvalid:
-            return len(data) - len(data.decode("utf-8", "ignore").encode())
+            return undecodable(data)
         return 0
+
+
+def undecodable(data: bytes) -> int:
+    """Bytes that are not UTF-8."""
+    return 0 if data.isascii() else len(data) - len(data.decode("utf-8", "ignore").encode())
 
 
 def _escaped(needle: bytes) -> str:

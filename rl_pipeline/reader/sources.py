@@ -24,6 +24,8 @@ CHUNK_BYTES = 4 * 1024 * 1024  # also the window of one scan, whose automaton is
 COMPRESSED_BYTES = 1024
 GZIP_MAGIC, ZSTD_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00"
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+SAMPLE_BYTES = 4096  # enough to tell UTF-16 without mark
+MIN_SAMPLE = 64
 ZSTD_SKIPPABLE = tuple(bytes([0x50 + kind]) + b"\x2a\x4d\x18" for kind in range(16))
 
 
@@ -82,11 +84,12 @@ def text_chunks(
         with Path(path).open("rb") as file:
             report.size_bytes = file.seek(0, 2)
             file.seek(0)
-            beginning = file.read(len(XZ_MAGIC))
+            beginning = file.read(SAMPLE_BYTES)
             file.seek(0)
             report.compression = compression_of(beginning)
             stored = _stored(file, report, digest, on_bytes, chunk_bytes)
-            yield from _from_utf16(stored) if beginning.startswith(UTF16_MARKS) else _plain_text(stored, report)
+            encoding = utf16_of(beginning) if report.compression is None else None
+            yield from _plain_text(stored, report) if encoding is None else _from_utf16(stored, encoding)
     finally:
         report.fingerprint = digest.close()
 
@@ -127,9 +130,22 @@ def _plain_text(stored: Iterator[bytes], report: ReadReport) -> Iterator[bytes]:
         yield from _gathered(_decompressed(stored, report, opener))
 
 
-def _from_utf16(stored: Iterator[bytes]) -> Iterator[bytes]:
+def utf16_of(beginning: bytes) -> str | None:
+    """The codec of a text in UTF-16, by its mark or by the NULs at every second byte; None for all others."""
+    if beginning.startswith(UTF16_MARKS):
+        return "utf-16"
+    pairs = len(beginning) // 2
+    if pairs * 2 < MIN_SAMPLE:
+        return None
+    even, odd = beginning[: pairs * 2 : 2].count(0), beginning[1 : pairs * 2 : 2].count(0)
+    if odd > 0.6 * pairs and even < 0.05 * pairs:
+        return "utf-16-le"
+    return "utf-16-be" if even > 0.6 * pairs and odd < 0.05 * pairs else None
+
+
+def _from_utf16(stored: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     """UTF-8 of a text that some editor saved as UTF-16; offsets count in the UTF-8 text."""
-    decoder = codecs.getincrementaldecoder("utf-16")("replace")
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
     for piece in stored:
         yield decoder.decode(piece).encode("utf-8", "replace")
     yield decoder.decode(b"", final=True).encode("utf-8", "replace")

@@ -2,8 +2,8 @@
 
 A window is what the scanner looks at in one go. Lines are split at line feeds only. A line longer than
 `MAX_LINE_BYTES` is cut there (never inside a character), so that a file without line ends cannot fill the memory;
-its parts keep the line's number and have offsets of their own. Where chunks begin and end leaves no trace:
-the same file gives the same lines for every chunk size.
+its parts keep the line's number and have offsets of their own, and only the first is worth a look. Where chunks begin
+and end leaves no trace: the same file gives the same lines for every chunk size.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ class Window:
     data: bytes
     offset: int  # of data[0] in the text
     line: int  # number of the first line, from 1
+    is_inside: bool = False  # data[0] stands inside a line that was cut for its length
 
 
 def windows(chunks: Iterator[bytes], report: ReadReport, *, max_line: int = MAX_LINE_BYTES) -> Iterator[Window]:
     """Windows of a text given in chunks; counts bytes, lines, NULs and long lines into the report."""
     offset, line, cut_line = 0, 1, 0
     for data in _whole_lines(chunks, max_line):
-        yield Window(data, offset, line)
+        yield Window(data, offset, line, report.cut_tail)
         if report.cut_tail and line != cut_line:  # the window before this one ended inside the line
             report.long_lines += 1
             cut_line = line

@@ -57,3 +57,23 @@ def test_dicts_of_several_processes_mixed_line_by_line_come_out_whole(blocks, ra
         found[heads[message.line]].append(parse_literal(message.payload.split("\n", 1)[1]))
 
     assert found == expected
+
+
+FOREIGN = st.sampled_from(
+    ("hello", "Done", "42", "1.0", "None", "'", "12: 3", "f(x", "}", " }", "]", ")", "{", "{}", "{'a': 1}", "'x'", "")
+)  # fmt: skip
+metrics = st.dictionaries(
+    st.text("abc_", min_size=1, max_size=9).map("group/{}".format), st.one_of(scalars, values), min_size=1, max_size=8
+)
+
+
+@given(metrics, FOREIGN, st.integers(1, 60))
+@settings(max_examples=300, deadline=None)
+def test_one_foreign_line_anywhere_in_a_dict_of_metrics_changes_nothing(written, foreign, place):
+    lines = ["Step 7: ", *pprint.pformat(written).split("\n")]
+    lines[0] = LOGURU + lines[0]
+    lines.insert(min(place, len(lines)), foreign)
+
+    (message,) = read_lines(*(f"(T pid=1) {line}" for line in lines))
+
+    assert (message.complete, parse_literal(message.payload.split("\n", 1)[1])) == (True, written)

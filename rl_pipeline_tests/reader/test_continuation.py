@@ -26,7 +26,7 @@ def offers(*lines: str) -> list[str]:
         "{'a': defaultdict(<class 'int'>,\n                   {'x': 1}),\n 'b': 2}",
         "{\n  'a': 1,\n  'b': [\n    1,\n  ],\n}",
         "{'a': 1,\n'b': 'x '\n'y',\n'c': 2}",
-        "{'it''s': \"it's\", 'b': '}', 'c': '\\'}'}",
+        "{'its': \"it's\", 'b': '}', 'c': '\\'}'}",
         "{(1, 2): 3, 4: {5, 6}, None: True}",
     ],
     ids=lambda text: text[:25],
@@ -62,7 +62,9 @@ def test_whatever_pprint_prints_is_taken():
         "hello",
         "{'x': 1}",
         " 'x' 'y',",
-        " 'x'",
+        "x'y': 1,",
+        " x(y,",
+        "None",
         " 5,",
         " 'x': y z,",
         " 'x': ,",
@@ -102,3 +104,34 @@ def test_text_behind_the_end_is_not_part_of_a_literal():
 
 def test_brackets_deeper_than_any_printer_goes_are_refused():
     assert LiteralLines().offer("{'a': " + "[" * 1000) is Offer.FOREIGN
+
+
+@pytest.mark.parametrize("doubtful", [" 'x'", " 'x", " '", " 'x', [1, 2"])
+def test_a_line_that_might_be_cut_is_dropped_when_the_next_fits_better_without_it(doubtful):
+    literal = LiteralLines()
+    found = [literal.offer(line) for line in ("{'a': 1,", doubtful)]
+
+    # source: a printer's next entry stands where the literal went on before the doubtful line
+    assert literal.offer(" 'c': 3}") is Offer.CLOSED
+    assert (found[-1], literal.dropped) in [(Offer.TAKEN, True), (Offer.FOREIGN, False)]
+
+
+@pytest.mark.parametrize("number", ["42", "hello", "1.0", "None"])
+def test_values_stand_alone_only_where_a_printer_puts_them(number):
+    assert offers("{'a': [1,", f"{number}", "       2],", " 'b': 3}")[2:] == ["taken", "closed"]
+    assert offers("{'a': 1,", number, " 'b': 3}") == ["taken", "foreign", "closed"]
+
+
+def test_a_key_cut_before_its_colon_goes_on_and_is_never_joined_to_the_next():
+    assert offers("{'a'", ": 1,", " 'b'", ": 2}") == ["taken", "taken", "taken", "closed"]
+    assert offers("{'a/b'", " 'c': 2,") == ["taken", "foreign"]
+    assert offers("{'x': 1,", " 'a/b'", " 'c'", ": 2}") == ["taken", "taken", "foreign", "closed"]
+
+
+def test_the_rest_of_a_line_known_to_be_cut_may_be_its_closing_bracket():
+    literal = LiteralLines()
+
+    assert literal.offer("{'a': '0.1'") is Offer.TAKEN
+    assert literal.is_cut
+    assert literal.offer("}") is Offer.FOREIGN
+    assert literal.offer("}", is_rest=True) is Offer.CLOSED

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from rl_pipeline.reader.envelopes import BARE, open_envelope
+from rl_pipeline.reader.envelopes import BARE, before_bar, open_envelope
 from rl_pipeline.reader.message import Source
 
 STATS = "INFO 02-11 04:05:06 [loggers.py:257] Engine 000"
@@ -85,3 +85,16 @@ def test_hostile_prefixes_cost_no_more_than_their_length(text):
     open_envelope(text)
 
     assert time.process_time() - began < 5  # not a speed test: a quadratic pattern would need minutes
+
+
+def test_what_stands_in_front_of_a_bar_is_offered_longest_first():
+    bar = "Training, all:  22%|##        | 13/60 [2:10:40<7:52:27, 603.1s/it]"
+
+    assert before_bar(f" 'k': '0.1',{bar}") == [
+        " 'k': '0.1',Training,",
+        " 'k': '0.1',",
+        " 'k': '0.1'",
+        " 'k'",
+    ]
+    assert before_bar(" 'k': '22%|x',") == []
+    assert before_bar("plain") == []

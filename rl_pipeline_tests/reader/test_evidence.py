@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from rl_pipeline.reader.demultiplexer import stream_of
 from rl_pipeline.reader.evidence import Times, last_moment, look_at_beginning
+from rl_pipeline.reader.message import Source
 from rl_pipeline.reader.read_report import ReadReport
 from rl_pipeline.reader.years import Moment, YearResolver
 
@@ -59,3 +61,9 @@ def test_local_times_count_before_those_of_collectors():
         datetime(2026, 1, 9, 12),
         None,
     )
+
+
+def test_the_streams_that_log_are_known_from_the_beginning(tmp_path):
+    found = look(tmp_path, "(T pid=1) x", f"(T pid=2) {DATED}", f"(T pid=3) it said {DATED}")
+
+    assert found.logging == {stream_of(Source(actor="T", pid=2))}

@@ -62,3 +62,8 @@ def test_a_label_that_may_be_a_key_is_remembered():
     (found,) = unwrap(b" 2: 'b',", never)
 
     assert (found.source.label, found.payload, found.unlabelled) == ("2", "'b',", " 2: 'b',")
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\r", "\r ", "\r \r"])
+def test_carriage_returns_at_the_end_are_no_frames(end):
+    assert plain_text(f"Step 7: {end}".encode()) == "Step 7: "

@@ -122,3 +122,10 @@ def test_hostile_text_costs_no_more_than_its_length(text):
     parse_partial_literal(text)
 
     assert time.process_time() - began < 20  # not a speed test: quadratic work would need minutes
+
+
+def test_two_keys_are_never_one():
+    # source: printers never split keys, so the value of the first was lost between the lines
+    assert isinstance(parse_literal("{'a/b'\n 'c/d': 1}"), Malformed)
+    assert isinstance(parse_literal("{'x': 0, 'a/b'\n 'c/d': 1}"), Malformed)
+    assert parse_literal("{'x': 'a '\n 'b', 'c': 1}") == {"x": "a b", "c": 1}

@@ -304,12 +304,15 @@ def test_line_separators_inside_text_do_not_end_a_line():
 
 
 def test_a_line_longer_than_the_reader_holds_is_cut_and_noted():
-    data = b"a\n" + b"x" * 5000 + b"\n" + (LOGURU + "Resuming from global_step: 1\n").encode()
+    data = (
+        b"a\n" + b"x" * 5000 + b" global_step: \xff" * 50 + b"\n" + (LOGURU + "Resuming from global_step: 1\n").encode()
+    )
 
     (message,), report = read_bytes(data, max_line=1000, chunk_bytes=64)
 
-    assert (message.line, message.byte_offset) == (3, 5003)
+    assert (message.line, message.byte_offset) == (3, 5753)
     assert (report.lines, report.long_lines, report.cut_tail) == (3, 1, False)
+    assert report.undecodable_bytes == 50
 
 
 def test_the_fingerprint_is_that_of_the_stored_bytes(tmp_path):

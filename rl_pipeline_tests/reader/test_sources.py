@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 from rl_pipeline.reader.read_report import ReadReport
-from rl_pipeline.reader.sources import compression_of, fingerprint, text_chunks
+from rl_pipeline.reader.sources import compression_of, fingerprint, text_chunks, utf16_of
 
 TEXT = b"".join(b"line %d of a log that compresses well\n" % number for number in range(20_000))
 
@@ -106,3 +106,19 @@ def test_a_text_saved_as_utf16_is_read_as_utf8(tmp_path, encoding):
 
     assert found.decode() == "Step 7: ██▏\r\n"
     assert report.read_error is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_mark_is_told_by_its_nuls(tmp_path, encoding):
+    text = "(Trainer pid=7) Step 7: 22%|██▏       | 13/60\r\n" * 200
+
+    found, report = unpack(tmp_path, text.encode(encoding), chunk_bytes=3)
+
+    assert found.decode() == text
+    assert report.read_error is None
+
+
+def test_runs_of_nuls_do_not_make_a_text_utf16():
+    assert utf16_of(b"\0" * 4096) is None
+    assert utf16_of(b"Step 7: \r\n" * 50 + b"\0" * 2000) is None
+    assert utf16_of(b"a\0") is None

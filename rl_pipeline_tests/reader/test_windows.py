@@ -41,3 +41,13 @@ def test_nothing_gives_no_window():
 
     assert found == []
     assert (report.lines, report.cut_tail) == (0, False)
+
+
+def test_parts_of_a_long_line_but_the_first_are_marked():
+    found, _ = cut(b"a\n" + b"x" * 12 + b"\nb\n", max_line=5)
+
+    assert [(window.data, window.is_inside) for window in found] == [
+        (b"a\nxxxxx", False),
+        (b"xxxxx", True),
+        (b"xx\nb\n", True),
+    ]
