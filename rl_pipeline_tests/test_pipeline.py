@@ -42,7 +42,7 @@ def test_checkpoints_beside_the_logs_are_found_and_a_cut_one_does_not_count(tmp_
 
     found = pipeline.checkpoint_steps([tmp_path / "exp" / "logs" / "exp_1.out"])
 
-    assert found == {5, 10}
+    assert found == frozenset({5, 10})
     assert pipeline.checkpoint_steps([tmp_path / "other" / "logs" / "other_1.out"]) is None
 
 
