@@ -21,8 +21,8 @@ from rl_pipeline.report.charts.chart import Cell, Chart
 
 SCALE = 2.0  # pixels per CSS pixel: sharp on dense screens
 GRAMMAR = "5.20"  # of the specifications; bundled with vl-convert
-# Everything outside the Char production of XML 1.0.
-NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Everything outside the Char production of XML 1.0, and the two line ends that Vega's expressions choke on.
+UNDRAWABLE = re.compile("[^\t\n\r\x20-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
@@ -37,9 +37,9 @@ def chart_svg(chart: Chart) -> str:
 
 
 def drawable(value: Any) -> Any:  # noqa: ANN401 - any part of a specification
-    """The same specification without characters that XML can not hold: the renderer would abort the process."""
+    """The same specification without characters that XML or Vega can not hold: the renderer would abort the process."""
     if isinstance(value, str):
-        return NOT_XML.sub("\ufffd", value)
+        return UNDRAWABLE.sub("\ufffd", value)
     if isinstance(value, Mapping):
         return {drawable(key): drawable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
