@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: help setup demo ui test check format lint types imports reference simulation golden docs clean
+.PHONY: help setup demo ui test check format lint types imports reference simulation golden picture docs clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -41,6 +41,9 @@ types: $(VENV)/.ready
 
 imports: $(VENV)/.ready
 	@$(BIN)/lint-imports
+
+picture: $(VENV)/.ready  ## the picture of the README, from the sample (needs Chromium)
+	@$(BIN)/python examples/make_picture.py
 
 golden: $(VENV)/.ready  ## write the golden reports anew and show what changed
 	@$(BIN)/python -m rl_pipeline_tests.helpers.golden
