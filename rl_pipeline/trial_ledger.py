@@ -31,7 +31,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rl_pipeline import __version__
+from rl_pipeline.dialects.stored_values import stored_names
 from rl_pipeline.reader.trial_folders import RESULT, NotRead, TrialFile, find_trials
+from rl_pipeline.redaction import may_hold_any, redact
 from rl_pipeline.schema import SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.row_tables import to_arrow
@@ -47,6 +49,7 @@ CODE = (
     "dialects/harbor_*.py", "dialects/parsed_trial.py", "dialects/token_ids.py", "dialects/iso_time.py",
     "dialects/exception_classes.py", "dialects/stored_values.py", "redaction.py", "trial_files/reading.py",
 )  # fmt: skip
+PATH_LIMIT = 8192  # characters of a path; no file system has longer ones
 PASSING = -1  # in place of a size: why the file was not read is a reason of the moment
 ALONE_S = 0.15  # reading that is done here before other processes are worth their start
 
@@ -255,6 +258,8 @@ def _tables(entries: pa.Table, skipped: Sequence[NotRead]) -> tuple[pa.Table, pa
     reasons += [(folder, f"duplicate of {_result_path(original)}") for folder, original in copies]
     rows = [SkippedTrial(path=_result_path(folder), reason=reason) for folder, reason in reasons]
     rows += [SkippedTrial(path=item.path, reason=item.reason) for item in skipped]
+    shown = zip(_shown([row.path for row in rows]), _shown([row.reason for row in rows], told_twice=True), strict=True)
+    rows = [SkippedTrial(path=path, reason=reason) for path, reason in shown]
     return _trial_table(_rows(candidates, np.flatnonzero(~is_copy))), to_arrow(
         sorted(rows, key=attrgetter("path", "reason")), SkippedTrial
     )
@@ -270,11 +275,20 @@ def _rows(table: pa.Table, numbers: np.ndarray[Any, Any]) -> pa.Table:
 def _trial_table(entries: pa.Table) -> pa.Table:
     schema = arrow_schema(Trial)
     named = entries.rename_columns(["path" if name == "folder" else name for name in entries.schema.names])
+    place = named.schema.get_field_index("path")
+    named = named.set_column(place, "path", pa.array(_shown(named["path"].to_pylist()), pa.string()))
     present = set(named.schema.names)
     columns = [
         named[column.name] if column.name in present else pa.nulls(named.num_rows, column.type) for column in schema
     ]
     return pa.Table.from_arrays(columns, schema=schema).combine_chunks()
+
+
+def _shown(texts: list[str], *, told_twice: bool = False) -> list[str]:
+    """Paths as a table holds them: names of folders are anyone's text, too. Nearly always all are fit to be shown."""
+    if not may_hold_any("\n".join(texts)):
+        return texts
+    return [redact(text).text for text in texts] if told_twice else list(stored_names(texts, PATH_LIMIT))
 
 
 def _first_of_copies(trials: pa.Table) -> np.ndarray[Any, Any]:
