@@ -12,6 +12,7 @@ from rl_pipeline.defs.failures import told_to_dagster
 from rl_pipeline.defs.metadata import markdown_table
 from rl_pipeline.defs.partitions import EXPERIMENTS_GROUP, from_every_job
 from rl_pipeline.defs.resources import Reports
+from rl_pipeline.defs.versions import REPORT_ASSET, index_version, recorded_versions
 
 ROWS_SHOWN = 8
 
@@ -22,18 +23,20 @@ ROWS_SHOWN = 8
     deps=from_every_job("metrics_report"),
     description=DESCRIPTIONS["experiment_index"],
 )
-def experiment_index(reports: Reports) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def experiment_index(context: dg.AssetExecutionContext, reports: Reports) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Read the report of every experiment and write the index and the comparison."""
+    version = index_version(recorded_versions(context.instance, REPORT_ASSET))
     with told_to_dagster():
         index = pipeline.write_index(reports.root())
     return dg.MaterializeResult(
+        data_version=dg.DataVersion(version),
         metadata={
             "index": dg.MetadataValue.path(str(index.folder / "index.html")),
             "comparison": dg.MetadataValue.path(str(index.folder / "compare.html")),
             "experiments": len(index.experiments),
             "unreadable_reports": len(index.unread),
             "latest": dg.MetadataValue.md(index_table(index)),
-        }
+        },
     )
 
 

@@ -12,7 +12,7 @@ from rl_pipeline.defs.notification_sensor import notifications_sensor
 from rl_pipeline.defs.partitions import LOG_FILES, TRIAL_FOLDERS
 from rl_pipeline.defs.resources import Inputs, Reports, Sensing, Store
 from rl_pipeline.defs.running_sensor import running_jobs_sensor
-from rl_pipeline.defs.runs import read_job_log, report_experiment
+from rl_pipeline.defs.runs import index_experiments, read_job_log, report_experiment
 from rl_pipeline.defs.sensors import finished_experiments_sensor, finished_jobs_sensor
 from rl_pipeline.settings import Settings
 
@@ -26,7 +26,7 @@ def build_definitions(settings: Settings) -> dg.Definitions:
     return dg.Definitions(
         assets=[*INPUT_ASSETS, *JOB_ASSETS, *EXPERIMENT_ASSETS],
         resources=build_resources(settings),
-        jobs=[read_job_log, report_experiment],
+        jobs=[read_job_log, report_experiment, index_experiments],
         sensors=[
             finished_jobs_sensor(settings.tick_seconds),
             finished_experiments_sensor(settings.tick_seconds),

@@ -17,7 +17,7 @@ from rl_pipeline.defs.factory import build_definitions
 from rl_pipeline.defs.job_index import JobIndex
 from rl_pipeline.defs.partitions import EXPERIMENT_TAG
 from rl_pipeline.defs.run_records import failure_words
-from rl_pipeline.defs.runs import READ_LOG, REPORT
+from rl_pipeline.defs.runs import INDEX, READ_LOG, REPORT
 from rl_pipeline.defs.versions import REPORT_ASSET, complete_jobs, current_experiment_version, recorded_versions
 from rl_pipeline.discovery import ExperimentOnDisk
 from rl_pipeline.settings import Settings
@@ -55,6 +55,7 @@ def materialize_experiments(
         tell: told each outcome as it happens.
 
     A partition that fails does not stop the others; an experiment is made from the jobs that have tables.
+    The index of all experiments follows, once; it is among the outcomes only when it failed.
     """
     runner = Runner(settings, instance)
     outcomes: list[Outcome] = []
@@ -62,6 +63,9 @@ def materialize_experiments(
         for outcome in _experiment(experiment, runner, force=force):
             tell(outcome)
             outcomes.append(outcome)
+    if any(outcome.kind == EXPERIMENT and outcome.outcome == MADE for outcome in outcomes):
+        index = runner.run_index()
+        outcomes += [index] if index.outcome == FAILED else []
     return outcomes
 
 
@@ -86,6 +90,14 @@ class Runner:
         return (
             Outcome(kind, key, MADE) if result.success else Outcome(kind, key, FAILED, failure_words(result.all_events))
         )
+
+    def run_index(self) -> Outcome:
+        """The page of all experiments."""
+        result = self._definitions.resolve_job_def(INDEX).execute_in_process(
+            instance=self.instance, run_config=QUIET, raise_on_error=False
+        )
+        words = "" if result.success else failure_words(result.all_events)
+        return Outcome("index", "experiment_index", MADE if result.success else FAILED, words)
 
 
 def _experiment(found: ExperimentOnDisk, runner: Runner, *, force: bool) -> Iterator[Outcome]:

@@ -5,7 +5,6 @@ resource, since Dagster's pages show the configuration of resources. (No `from _
 annotations` here: Dagster reads the annotations.)
 """
 
-
 import dagster as dg
 
 from rl_pipeline.defs.notices import FINDING, RUN_FAILED, STALLED, failing_runs, stalled_jobs, weighty_findings

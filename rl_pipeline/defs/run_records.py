@@ -16,10 +16,20 @@ MOST_LOOKED_UP = 1200  # partitions asked about in one look
 QUEUE_FACTOR = 4  # times as many runs on their way as may be asked for at once
 
 
-def partitions_on_their_way(instance: dg.DagsterInstance, job_name: str) -> frozenset[str]:
-    """Partitions with a run of this Dagster job that is queued, starting or running."""
+def runs_on_their_way(instance: dg.DagsterInstance, job_name: str) -> Sequence[dg.DagsterRun]:
+    """Runs of this Dagster job that are queued, starting or running."""
     statuses = sorted({*NOT_FINISHED_STATUSES, *IN_PROGRESS_RUN_STATUSES}, key=lambda status: status.value)
-    runs = instance.get_runs(dg.RunsFilter(job_name=job_name, statuses=statuses))
+    return instance.get_runs(dg.RunsFilter(job_name=job_name, statuses=statuses))
+
+
+def is_on_its_way(instance: dg.DagsterInstance, job_name: str) -> bool:
+    """Whether there is such a run."""
+    return bool(runs_on_their_way(instance, job_name))
+
+
+def partitions_on_their_way(instance: dg.DagsterInstance, job_name: str) -> frozenset[str]:
+    """Partitions with such a run."""
+    runs = runs_on_their_way(instance, job_name)
     return frozenset(run.tags[PARTITION_NAME_TAG] for run in runs if PARTITION_NAME_TAG in run.tags)
 
 

@@ -9,7 +9,7 @@ from rl_pipeline.schema import JOB_TABLES
 
 # A run that is started again begins at the beginning: the log may have grown since the first attempt.
 TAGS = {"dagster/retry_strategy": "ALL_STEPS"}
-READ_LOG, REPORT = "read_job_log", "report_experiment"
+READ_LOG, REPORT, INDEX = "read_job_log", "report_experiment", "index_experiments"
 
 read_job_log = dg.define_asset_job(
     READ_LOG,
@@ -19,10 +19,15 @@ read_job_log = dg.define_asset_job(
 )
 report_experiment = dg.define_asset_job(
     REPORT,
-    selection=dg.AssetSelection.assets(
-        "trials", "cross_log_comparison", "findings", "metrics_report", "experiment_index"
-    ),
+    selection=dg.AssetSelection.assets("trials", "cross_log_comparison", "findings", "metrics_report"),
     tags=TAGS,
-    description="All assets of one experiment, and the index of all experiments after it.",
+    description="All assets of one experiment.",
+)
+# Apart from the reports: it reads all of them, so it runs once after several, not once after each.
+index_experiments = dg.define_asset_job(
+    INDEX,
+    selection=dg.AssetSelection.assets("experiment_index"),
+    tags=TAGS,
+    description="The page of all experiments.",
 )
 PARTITIONS = {READ_LOG: JOBS, REPORT: EXPERIMENTS}

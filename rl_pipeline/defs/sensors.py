@@ -16,9 +16,9 @@ from rl_pipeline.defs.log_files import FINISHED_BY_TAG
 from rl_pipeline.defs.partitions import EXPERIMENT_TAG, EXPERIMENTS, JOBS
 from rl_pipeline.defs.resources import Inputs, Sensing, Store
 from rl_pipeline.defs.rounds import Asked, finished_jobs_round
-from rl_pipeline.defs.run_records import sort_wanted
-from rl_pipeline.defs.runs import REPORT, read_job_log, report_experiment
-from rl_pipeline.defs.versions import REPORT_ASSET, complete_jobs, recorded_versions
+from rl_pipeline.defs.run_records import Past, is_on_its_way, past_runs, sort_wanted
+from rl_pipeline.defs.runs import INDEX, REPORT, index_experiments, read_job_log, report_experiment
+from rl_pipeline.defs.versions import REPORT_ASSET, complete_jobs, index_version, recorded_index, recorded_versions
 from rl_pipeline.discovery import group
 
 PRIORITY_TAG = "dagster/priority"
@@ -78,41 +78,53 @@ def _nothing_to_do(asked: Asked) -> str:
 
 
 def finished_experiments_sensor(tick_seconds: int) -> dg.SensorDefinition:
-    """Asks for the assets of an experiment once its finished jobs are all made."""
+    """Asks for the assets of an experiment once its finished jobs are all made, and for the index after them."""
 
     @dg.sensor(
         name="finished_experiments",
-        job=report_experiment,
+        jobs=[report_experiment, index_experiments],
         minimum_interval_seconds=tick_seconds,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Asks for an experiment's trials, comparison, findings and report when all its finished jobs "
-        "have their tables and something changed. Jobs that finish together give one report.",
+        "have their tables and something changed. Jobs that finish together give one report; the index of all "
+        "experiments follows when no report is on its way any more.",
     )
     def finished_experiments(
         context: dg.SensorEvaluationContext, store: Store, inputs: Inputs, sensing: Sensing
     ) -> dg.SensorResult:
-        memory = sensing.memory()
+        memory, recorded = sensing.memory(), recorded_versions(context.instance, REPORT_ASSET)
         due = due_experiments(
             group(memory.inventory(), patterns=inputs.patterns()).experiments,
             standing=memory.standing(),
             complete=complete_jobs(context.instance),
-            recorded=recorded_versions(context.instance, REPORT_ASSET),
+            recorded=recorded,
             index=store.index(),
         )
-        ready = steady(due, wanted_before(context.cursor))
-        runs = sort_wanted(
-            context.instance, REPORT, {item.key: item.run_key for item in ready}, most=sensing.runs_per_tick
-        )
+        ready = {item.key: item.run_key for item in steady(due, wanted_before(context.cursor))}
+        runs = sort_wanted(context.instance, REPORT, ready, most=sensing.runs_per_tick)
+        reports = [
+            dg.RunRequest(
+                job_name=REPORT, run_key=run_key, partition_key=key, tags={EXPERIMENT_TAG: key, PRIORITY_TAG: "1"}
+            )
+            for key, run_key in runs.ask.items()
+        ]
+        requests = reports if due else _index_requests(context.instance, recorded)
         return dg.SensorResult(
-            run_requests=[
-                dg.RunRequest(run_key=run_key, partition_key=key, tags={EXPERIMENT_TAG: key, PRIORITY_TAG: "1"})
-                for key, run_key in runs.ask.items()
-            ],
-            skip_reason=None if runs.ask else f"{len(due)} experiments due, {len(runs.wait)} on their way",
+            run_requests=requests,
+            skip_reason=None if requests else f"{len(due)} experiments due, {len(runs.wait)} on their way",
             cursor=json.dumps({item.key: item.version for item in due}, separators=(",", ":")),
         )
 
     return finished_experiments
+
+
+def _index_requests(instance: dg.DagsterInstance, recorded: Mapping[str, str]) -> list[dg.RunRequest]:
+    """The run of the index, when reports changed since it was made and nothing of it is on its way."""
+    wanted = index_version(recorded)
+    if not recorded or wanted == recorded_index(instance) or is_on_its_way(instance, INDEX):
+        return []
+    runs = past_runs(instance, [wanted]).get(wanted, Past())
+    return [] if runs.failed or runs.succeeded else [dg.RunRequest(job_name=INDEX, run_key=wanted)]
 
 
 def wanted_before(cursor: str | None) -> Mapping[str, str]:

@@ -18,6 +18,7 @@ from rl_pipeline.defs.log_version import LogVersion
 from rl_pipeline.pipeline import PARSER_VERSION, job_version
 
 LOG_ASSET, TABLES_ASSET, JOB_TRIALS_ASSET, REPORT_ASSET = "raw_log", "step_metrics", "job_trials", "metrics_report"
+INDEX_ASSET = "experiment_index"
 ANALYSIS_VERSION = "1"  # raise it when the same tables give another report
 
 
@@ -68,3 +69,16 @@ def current_experiment_version(instance: dg.DagsterInstance, job_keys: Iterable[
     """The version that an experiment's assets have when they are made now."""
     complete = complete_jobs(instance, list(job_keys))
     return experiment_version({key: version for key, version in complete.items() if version.is_final})
+
+
+def index_version(reports: Mapping[str, str]) -> str:
+    """The data version of the index: which reports there were, of which versions."""
+    told = "\n".join(f"{key} {version}" for key, version in sorted(reports.items()))
+    return f"{hashlib.blake2b(told.encode(), digest_size=12).hexdigest()}-a{ANALYSIS_VERSION}"
+
+
+def recorded_index(instance: dg.DagsterInstance) -> str | None:
+    """The data version of the index as it was last made."""
+    event = instance.get_latest_materialization_event(dg.AssetKey(INDEX_ASSET))
+    made = event.asset_materialization if event else None
+    return (made.tags or {}).get(DATA_VERSION_TAG) if made else None

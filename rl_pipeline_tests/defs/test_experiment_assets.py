@@ -1,8 +1,12 @@
-"""One partition of an experiment: all trials once, the comparison, the findings, the report."""
+"""One partition of an experiment: all trials once, the comparison, the findings, the report.
+
+One story, told once and looked at by all tests: a report before any job is made, with one of two jobs, with
+both, and again.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 
 import dagster as dg
 import pytest
@@ -12,13 +16,30 @@ from rl_pipeline.defs.job_assets import job_tables, job_trials, raw_log
 from rl_pipeline_tests.helpers.lab import TIME_LIMIT, Lab
 
 
-@pytest.fixture
-def lab(tmp_path: Path) -> Lab:
-    lab = Lab(tmp_path)
+@dataclass(frozen=True)
+class Story:
+    """The laboratory, and what each attempt at its experiment gave."""
+
+    lab: Lab
+    too_early: dg.ExecuteInProcessResult
+    with_one: dg.ExecuteInProcessResult
+    with_both: dg.ExecuteInProcessResult
+    again: dg.ExecuteInProcessResult
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    lab = Lab(tmp_path_factory.mktemp("lab"))
     lab.write_job("demo", 101, steps=(1, 2, 3), end=TIME_LIMIT)
     lab.write_job("demo", 102, steps=(3, 4), hours=2.0)
     lab.write_trials("demo", 6)
-    return lab
+    with lab.instance() as instance:
+        too_early = make_experiment(lab, instance)
+        make_job(lab, instance, "demo_101")
+        with_one = make_experiment(lab, instance)
+        make_job(lab, instance, "demo_102")
+        with_both = make_experiment(lab, instance)
+        return Story(lab, too_early, with_one, with_both, make_experiment(lab, instance))
 
 
 def make_job(lab: Lab, instance: dg.DagsterInstance, key: str) -> None:
@@ -35,70 +56,51 @@ def make_experiment(lab: Lab, instance: dg.DagsterInstance) -> dg.ExecuteInProce
     )
 
 
-def metadata_of(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, dg.MetadataValue]:
+def event_of(result: dg.ExecuteInProcessResult, asset: str) -> dg.AssetMaterialization:
     [event] = [event for event in result.get_asset_materialization_events() if event.asset_key == dg.AssetKey(asset)]
-    return dict(event.materialization.metadata)
+    return event.materialization
 
 
-def test_an_experiment_gives_its_trials_and_its_report(lab: Lab):
-    with lab.instance() as instance:
-        for key in ("demo_101", "demo_102"):
-            make_job(lab, instance, key)
-        result = make_experiment(lab, instance)
+def version_of(result: dg.ExecuteInProcessResult) -> str:
+    return str((event_of(result, "metrics_report").tags or {})["dagster/data_version"])
 
-    assert result.success
-    assert metadata_of(result, "trials")["dagster/row_count"].value == 6
-    assert metadata_of(result, "cross_log_comparison")["dagster/row_count"].value == 2
-    assert "verdict" in metadata_of(result, "findings")
-    report = lab.settings.reports / "demo" / "metrics_report.md"
-    assert metadata_of(result, "metrics_report")["report"].value == str(report)
+
+def test_an_experiment_gives_its_trials_and_its_report(story: Story):
+    report = story.lab.settings.reports / "demo" / "metrics_report.md"
+
+    assert story.with_both.success
+    assert event_of(story.with_both, "trials").metadata["dagster/row_count"].value == 6
+    assert event_of(story.with_both, "cross_log_comparison").metadata["dagster/row_count"].value == 2
+    assert "verdict" in event_of(story.with_both, "findings").metadata
+    assert event_of(story.with_both, "metrics_report").metadata["report"].value == str(report)
     assert report.is_file()
 
 
-def test_the_comparison_and_the_trials_lie_in_the_store(lab: Lab):
-    with lab.instance() as instance:
-        make_job(lab, instance, "demo_101")
-        make_experiment(lab, instance)
+def test_the_comparison_and_the_trials_lie_in_the_store(story: Story):
+    store = story.lab.store()
 
-    store = lab.store()
-    assert store.read_comparison("demo").column("job").to_pylist() == ["job_101"]
+    assert store.read_comparison("demo").column("job").to_pylist() == ["job_101", "job_102"]
     assert store.read_experiment("demo", "trials").num_rows == 6
 
 
-def test_a_job_without_tables_is_told_and_the_others_are_reported(lab: Lab):
-    with lab.instance() as instance:
-        make_job(lab, instance, "demo_101")
-        result = make_experiment(lab, instance)
+def test_a_job_without_tables_is_told_and_the_others_are_reported(story: Story):
+    checks = {check.check_name: check for check in story.with_one.get_asset_check_evaluations()}
 
-    [check] = [check for check in result.get_asset_check_evaluations() if check.check_name == "every_job_is_read"]
-    assert result.success
-    assert not check.passed
-    assert check.severity == dg.AssetCheckSeverity.WARN
-    assert check.metadata["missing"].value == ["demo_102"]
+    assert story.with_one.success
+    assert not checks["every_job_is_read"].passed
+    assert checks["every_job_is_read"].severity == dg.AssetCheckSeverity.WARN
+    assert checks["every_job_is_read"].metadata["missing"].value == ["demo_102"]
 
 
-def test_an_experiment_without_any_table_says_what_to_do_first(lab: Lab):
-    with lab.instance() as instance:
-        result = make_experiment(lab, instance)
+def test_an_experiment_without_any_table_says_what_to_do_first(story: Story):
+    failures = {
+        event.step_key: event.step_failure_data for event in story.too_early.all_events if event.is_step_failure
+    }
 
-    [failure] = [
-        event for event in result.all_events if event.is_step_failure and event.step_key == "experiment_results"
-    ]
-    assert not result.success
-    assert "materialize the group `jobs`" in str(failure.step_failure_data.error_display_string)
+    assert not story.too_early.success
+    assert "materialize the group `jobs`" in str(failures["experiment_results"].error_display_string)
 
 
-def test_the_report_is_of_the_version_that_its_jobs_have(lab: Lab):
-    with lab.instance() as instance:
-        make_job(lab, instance, "demo_101")
-        first = make_experiment(lab, instance)
-        make_job(lab, instance, "demo_102")
-        second = make_experiment(lab, instance)
-        again = make_experiment(lab, instance)
-
-    def version(result: dg.ExecuteInProcessResult) -> str:
-        [event] = result.asset_materializations_for_node("experiment_results")[-1:]
-        return str((event.tags or {})["dagster/data_version"])
-
-    assert version(first) != version(second)
-    assert version(second) == version(again)
+def test_the_report_is_of_the_version_that_its_jobs_have(story: Story):
+    assert version_of(story.with_one) != version_of(story.with_both)
+    assert version_of(story.with_both) == version_of(story.again)

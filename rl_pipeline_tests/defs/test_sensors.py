@@ -14,7 +14,7 @@ from rl_pipeline.defs.factory import build_definitions, build_resources
 from rl_pipeline.defs.registration import register
 from rl_pipeline.settings import Settings
 from rl_pipeline_tests.helpers.lab import NO_END, TIME_LIMIT, Lab
-from rl_pipeline_tests.helpers.recorded import record_made, record_run
+from rl_pipeline_tests.helpers.recorded import record_made, record_run, record_version
 
 
 @pytest.fixture
@@ -91,6 +91,21 @@ def test_an_experiment_is_asked_for_when_its_jobs_are_made_and_once(lab: Lab, in
     assert (keys(too_early), keys(first), keys(second), keys(third)) == ([], [], ["demo"], [])
     assert request.run_key.startswith("demo:")
     assert third.skip_message == "1 experiments due, 1 on their way"
+
+
+def test_the_index_follows_when_no_report_is_due_any_more_and_once(lab: Lab, instance: dg.DagsterInstance):
+    record_version(instance, "metrics_report", "demo", "v1")
+
+    first = tick(lab, instance, "finished_experiments")
+    [request] = first.run_requests
+    record_run(instance, "index_experiments", dg.DagsterRunStatus.STARTED, {"dagster/run_key": request.run_key})
+    while_it_runs = tick(lab, instance, "finished_experiments")
+    record_version(instance, "experiment_index", None, request.run_key)
+    made = tick(lab, instance, "finished_experiments")
+
+    assert request.job_name == "index_experiments"
+    assert not while_it_runs.run_requests
+    assert not made.run_requests
 
 
 def test_running_jobs_are_asked_for_as_of_now(lab: Lab, instance: dg.DagsterInstance):

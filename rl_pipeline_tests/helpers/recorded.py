@@ -12,8 +12,8 @@ from rl_pipeline.pipeline import job_version
 from rl_pipeline.reader import fingerprint
 
 
-def record_version(instance: dg.DagsterInstance, asset: str, partition: str, version: str) -> None:
-    """A materialization of one partition with this data version."""
+def record_version(instance: dg.DagsterInstance, asset: str, partition: str | None, version: str) -> None:
+    """A materialization of one partition (or of an asset without any) with this data version."""
     event = dg.AssetMaterialization(asset, partition=partition, tags={"dagster/data_version": version})
     instance.report_runless_asset_event(event)
 
