@@ -34,7 +34,7 @@ from rl_pipeline.dialects.harbor_json import (
 )
 from rl_pipeline.dialects.harbor_usual import SECRETS, secrets_of_exception, usual_facts
 from rl_pipeline.dialects.iso_time import Moment, read_time, seconds_between
-from rl_pipeline.dialects.parsed_trial import MESSAGE_LIMIT, REWARDS_LIMIT, ParsedTrial, outcome_of
+from rl_pipeline.dialects.parsed_trial import MESSAGE_LIMIT, NAMES, REWARDS_LIMIT, ParsedTrial, outcome_of
 from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, stored_name, stored_names, stored_text
 from rl_pipeline.dialects.token_ids import without_token_ids
 
@@ -117,12 +117,16 @@ def parse_trial(data: bytes | memoryview) -> ParsedTrial | str:
     facts = trial_facts(bytes(data))
     if isinstance(facts, str):
         return facts
-    trial = ParsedTrial._make(facts)
+    names = [None if name is None else stored_name(name) for name in facts[:NAMES]]
+    trial = ParsedTrial._make((*names, *facts[NAMES:]))
     return trial._replace(started_at=_without_zone(trial.started_at), finished_at=_without_zone(trial.finished_at))
 
 
 def trial_facts(data: bytes) -> tuple[Any, ...] | str:
-    """The facts in the order of `ParsedTrial`, or the reason; times in UTC may say that they are."""
+    """The facts in the order of `ParsedTrial`, or the reason.
+
+    Times in UTC may say that they are; the names at the beginning may hold credentials yet.
+    """
     if data[:1] == b"{":
         data = without_token_ids(data)
         facts = usual_facts(data) if is_text(data) else None

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rl_pipeline.schema import SOLVED, UNSCORED, UNSOLVED, Trial
 
 NAME_LIMIT = 300  # characters kept of a name
+NAMES = 5  # columns at the beginning that hold names
 MESSAGE_LIMIT = 200  # characters kept of an exception's message
 REWARDS_LIMIT = 200
 

@@ -11,12 +11,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rl_pipeline.dialects.harbor_trial import trial_facts
-from rl_pipeline.dialects.parsed_trial import ParsedTrial
+from rl_pipeline.dialects.parsed_trial import NAMES, ParsedTrial
+from rl_pipeline.dialects.stored_values import stored_name
+from rl_pipeline.redaction import may_hold_any
 
 LARGEST_FILE = 256 * 2**20
 READ_BYTES = 2**20
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)  # never wait for a pipe's writer
 
+IDENTIFIER = "0123456789abcdef-"  # no credential is made of these alone
 NO_FACTS = (None,) * len(ParsedTrial._fields)
 
 
@@ -39,7 +42,18 @@ Columns = list[list[Any]]
 
 def read_columns(paths: Sequence[str | bytes]) -> Columns:
     """One list per name of `COLUMNS`, with one value per file in their order; times in UTC may say that they are."""
-    return [list(column) for column in zip(*[_row(path) for path in paths], strict=True)] or [[] for _ in COLUMNS]
+    columns = [list(column) for column in zip(*[_row(path) for path in paths], strict=True)] or [[] for _ in COLUMNS]
+    _clean_names(columns)
+    return columns
+
+
+def _clean_names(columns: Columns) -> None:
+    """Take credentials out of names: one look at all of them together costs a fraction of a look at each."""
+    names = slice(len(FileRead._fields), len(FileRead._fields) + NAMES)
+    different: set[str | None] = set().union(*columns[names])
+    together = "\n".join(name for name in different if name and name.strip(IDENTIFIER))
+    if may_hold_any(together):
+        columns[names] = [[name and stored_name(name) for name in column] for column in columns[names]]
 
 
 def _row(path: str | bytes) -> tuple[Any, ...]:

@@ -47,6 +47,13 @@ def test_what_is_no_trial_has_a_reason_and_no_facts(tmp_path: Path):
     assert all(row["trial"] is None for row in told)
 
 
+def test_no_credential_in_a_name_is_kept(tmp_path: Path):
+    for name, trial in (("a", "plain"), ("b", "key-sk-ant-api03-a1B2c3D4e5F6g7H8i9J0k1L2")):
+        (tmp_path / name).write_bytes(trial_file(trial_name=trial))
+
+    assert [row["trial"] for row in rows(tmp_path / "a", tmp_path / "b")] == ["plain", "key-[redacted anthropic_key]"]
+
+
 def test_a_name_that_is_no_text_is_opened(tmp_path: Path):
     path = os.fsencode(tmp_path) + b"/t\xff"
     with open(path, "wb") as file:  # noqa: PTH123 - a name that no Path would print
