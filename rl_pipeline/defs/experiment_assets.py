@@ -37,7 +37,7 @@ from rl_pipeline.tables.quality import violations
 def trials(context: dg.AssetExecutionContext, store: Store) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Read the trial folders that are new, say in which job each trial ran, and store them all."""
     key = context.partition_key
-    with told_to_dagster():
+    with told_to_dagster(context):
         members = members_of(store, key)
         version = current_experiment_version(context.instance, members.present)
         found = experiment_trials(store, members)
@@ -79,7 +79,7 @@ def experiment_results(
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
     """Analyse the experiment once, and tell the result three ways."""
     key = context.partition_key
-    with told_to_dagster():
+    with told_to_dagster(context):
         members = members_of(store, key)
         version = dg.DataVersion(current_experiment_version(context.instance, members.present))
         frames = pipeline.experiment_frames_from_store(store.tables(), key, members.some())

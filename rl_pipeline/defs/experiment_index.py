@@ -26,7 +26,7 @@ ROWS_SHOWN = 8
 def experiment_index(context: dg.AssetExecutionContext, reports: Reports) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Read the report of every experiment and write the index and the comparison."""
     version = index_version(recorded_versions(context.instance, REPORT_ASSET))
-    with told_to_dagster():
+    with told_to_dagster(context):
         index = pipeline.write_index(reports.root())
     return dg.MaterializeResult(
         data_version=dg.DataVersion(version),

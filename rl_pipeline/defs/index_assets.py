@@ -28,7 +28,7 @@ PROBLEMS_SHOWN = 5
 )
 def job_index(context: dg.AssetExecutionContext, store: Store, inputs: Inputs) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Find experiments and jobs, and register them."""
-    with told_to_dagster():
+    with told_to_dagster(context):
         found = inputs.discover()
         registration = register(found.experiments, store_url=store.url, instance=context.instance)
     return dg.MaterializeResult(

@@ -46,7 +46,7 @@ TABLE_KINDS = {"python", "parquet"}
 )
 def raw_log(context: dg.AssetExecutionContext, store: Store, inputs: Inputs) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """The log as it is on disk now: size, content and whether its job has finished."""
-    with told_to_dagster():
+    with told_to_dagster(context):
         job = store.index().job(context.partition_key)
         experiment = store.index().experiment(job.experiment_key)
         seen = look_at(job, experiment, context.run.tags, quiet_minutes=inputs.quiet_minutes)
@@ -78,7 +78,7 @@ def table_spec(row: type[JobRow]) -> dg.AssetSpec:
 )
 def job_tables(context: dg.AssetExecutionContext, store: Store) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
     """Read the log once and write all its tables, also when only one of them was asked for."""
-    with told_to_dagster():
+    with told_to_dagster(context):
         parsed = pipeline.parse_job(job_log(store.index().job(context.partition_key)))
         broken = violations(parsed.tables)
         store.tables().write_job(context.partition_key, parsed.tables, with_verdict(parsed, broken))
@@ -122,7 +122,7 @@ def job_table_metadata(table: pa.Table, row: type[JobRow], path: str) -> dict[st
 def job_trials(context: dg.AssetExecutionContext, store: Store) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Read the trial folders that are new and keep those that ran in this job."""
     key = context.partition_key
-    with told_to_dagster():
+    with told_to_dagster(context):
         job = store.index().job(key)
         found = experiment_trials(store, members_of(store, job.experiment_key)).trials
         trials = found.filter(pc.equal(found["job"], job.job))

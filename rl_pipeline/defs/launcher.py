@@ -14,6 +14,7 @@ from pathlib import Path
 
 from dagster import DagsterEventType, DagsterRun, DefaultRunLauncher
 from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
+from dagster._core.storage.runs import SqliteRunStorage
 from dagster._core.storage.tags import GRPC_INFO_TAG
 
 HERE = frozenset({"localhost", "127.0.0.1", "::1", None})
@@ -30,7 +31,8 @@ class WatchedRunLauncher(DefaultRunLauncher):
 
     def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
         """Whether the process of a run lives; one on another machine, or unknown, counts as living."""
-        started = self._started(run.run_id) if is_local(run) else None
+        one_machine = isinstance(self._instance.run_storage, SqliteRunStorage)
+        started = self._started(run.run_id) if is_local(run, one_machine=one_machine) else None
         if started is None or is_alive(*started):
             return CheckRunHealthResult(WorkerStatus.RUNNING)
         return CheckRunHealthResult(WorkerStatus.FAILED, f"process {started[0]} of the run is gone")
@@ -45,12 +47,19 @@ class WatchedRunLauncher(DefaultRunLauncher):
         return None
 
 
-def is_local(run: DagsterRun) -> bool:
-    """Whether the code server that started the run is on this machine."""
+def is_local(run: DagsterRun, *, one_machine: bool) -> bool:
+    """Whether the process of a run is on this machine.
+
+    Args:
+        run: names the code server that started it; a run of the command line has none.
+        one_machine: whether the history lies on a local disk, so that every process is here.
+    """
     try:
-        info = json.loads(run.tags.get(GRPC_INFO_TAG, ""))
+        info = json.loads(run.tags.get(GRPC_INFO_TAG, "null"))
     except ValueError:
         return False
+    if not isinstance(info, dict):
+        return one_machine
     return "socket" in info or info.get("host") in HERE
 
 

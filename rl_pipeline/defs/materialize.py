@@ -26,6 +26,8 @@ MADE, CURRENT, FAILED = "made", "current", "failed"
 JOB, EXPERIMENT = "job", "experiment"
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}  # outcomes are told instead
 
+NEVER_RESTARTED = {"dagster/max_retries": "0"}  # the daemon cannot: the run is of this process
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -82,7 +84,7 @@ class Runner:
         result = self._definitions.resolve_job_def(dagster_job).execute_in_process(
             partition_key=key,
             instance=self.instance,
-            tags={EXPERIMENT_TAG: experiment_key},
+            tags={EXPERIMENT_TAG: experiment_key, **NEVER_RESTARTED},
             run_config=QUIET,
             raise_on_error=False,
         )
@@ -94,7 +96,7 @@ class Runner:
     def run_index(self) -> Outcome:
         """The page of all experiments."""
         result = self._definitions.resolve_job_def(INDEX).execute_in_process(
-            instance=self.instance, run_config=QUIET, raise_on_error=False
+            instance=self.instance, tags=NEVER_RESTARTED, run_config=QUIET, raise_on_error=False
         )
         words = "" if result.success else failure_words(result.all_events)
         return Outcome("index", "experiment_index", MADE if result.success else FAILED, words)

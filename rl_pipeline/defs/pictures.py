@@ -13,9 +13,8 @@ from collections.abc import Iterable, Mapping
 import dagster as dg
 
 from rl_pipeline.defs.metadata import INLINE_LIMIT, cell
-from rl_pipeline.report.charts.chart import Chart
 from rl_pipeline.report.formatting import percent
-from rl_pipeline.report.page.drawing import standalone
+from rl_pipeline.report.page.pictures import Picture, standalone
 from rl_pipeline.report.palette import LIGHT
 
 PREFIX = "picture_"  # sorts the pictures of a page together
@@ -27,18 +26,19 @@ OF_FINDINGS = ("reward", "step_time", "failures_over_time")
 OF_COMPARISON = ("jobs_reward", "jobs_step_time", "jobs_wait")
 
 
-def picture(chart: Chart) -> dg.MetadataValue:
-    """One chart; its title in words where the picture would be too large."""
-    svg = base64.b64encode(standalone(chart).encode()).decode()
+def shown(picture: Picture) -> dg.MetadataValue:
+    """One picture; its title in words where it would be too large."""
+    chart = picture.chart
+    svg = base64.b64encode(standalone(picture).encode()).decode()
     if len(svg) > PICTURE_LIMIT:
         return dg.MetadataValue.md(f"{cell(chart.title)} (in the report)")
     return dg.MetadataValue.md(f"![{cell(chart.alt)}](data:image/svg+xml;base64,{svg})")
 
 
-def pictures(charts: Iterable[Chart], names: Iterable[str]) -> dict[str, dg.MetadataValue]:
-    """The named charts as metadata."""
-    drawn = {chart.name: chart for chart in charts}
-    return {f"{PREFIX}{name}": picture(drawn[name]) for name in names if name in drawn}
+def pictures(drawn: Iterable[Picture], names: Iterable[str]) -> dict[str, dg.MetadataValue]:
+    """The named ones as metadata."""
+    by_name = {picture.chart.name: picture for picture in drawn}
+    return {f"{PREFIX}{name}": shown(by_name[name]) for name in names if name in by_name}
 
 
 def stacked_bar(parts: Mapping[str, float], colours: Mapping[str, str]) -> dg.MetadataValue | None:
@@ -51,14 +51,16 @@ def stacked_bar(parts: Mapping[str, float], colours: Mapping[str, str]) -> dg.Me
     whole = sum(parts.values())
     if whole <= 0:
         return None
-    shown = sorted(((name, size) for name, size in parts.items() if size > 0), key=lambda item: -item[1])[:MOST_PARTS]
+    parts_shown = sorted(((name, size) for name, size in parts.items() if size > 0), key=lambda item: -item[1])[
+        :MOST_PARTS
+    ]
     begin, bars = 0.0, ""
-    for place, (name, size) in enumerate(shown):
+    for place, (name, size) in enumerate(parts_shown):
         width, fill = BAR_WIDTH * size / whole, colours.get(name, LIGHT.series[place])
         bars += f'<path fill="{fill}" d="M{begin:.0f} 0h{max(1.0, width):.0f}v{BAR_HEIGHT}H{begin:.0f}z"/>'
         begin += width
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="{BAR_WIDTH}" height="{BAR_HEIGHT}">{bars}</svg>'
-    words = " · ".join(f"{cell(name)} {percent(size / whole)}" for name, size in shown)
+    words = " · ".join(f"{cell(name)} {percent(size / whole)}" for name, size in parts_shown)
     text = f"![{words}](data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()})\n\n{words}"
     return dg.MetadataValue.md(text if len(text) < INLINE_LIMIT else words)
 

@@ -31,7 +31,7 @@ def comparison_metadata(compared: pa.Table, bundle: Bundle, path: str) -> dict[s
         "dagster/row_count": dg.MetadataValue.int(compared.num_rows),
         "comparison": dg.MetadataValue.md(preview(compared, rows=8, columns=9)),
         "file": dg.MetadataValue.path(path),
-        **pictures(bundle.charts, OF_COMPARISON),
+        **pictures(bundle.pictures, OF_COMPARISON),
     }
 
 
@@ -48,7 +48,7 @@ def findings_metadata(result: ExperimentResult, bundle: Bundle) -> dict[str, dg.
         "reasons": dg.MetadataValue.md("\n".join(f"- {reason}" for reason in result.verdict.reasons) or "none"),
         **numbers_metadata({status: statuses.count(status) for status in ("fired", "clear", "not_measurable")}),
         "what_fired": dg.MetadataValue.md(markdown_table(["rule", "severity", "what"], rows)),
-        **pictures(bundle.charts, OF_FINDINGS),
+        **pictures(bundle.pictures, OF_FINDINGS),
     }
 
 
@@ -67,7 +67,7 @@ def report_metadata(
             **numbers_metadata(_main_numbers(result, known)),
             "chart": sparkline(rewards, REWARD),
             "where_time_went": time_bar({part.name: part.seconds for part in result.time.waterfall.parts}),
-            **pictures(bundle.charts, OF_REPORT),
+            **pictures(bundle.pictures, OF_REPORT),
         }
     )
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, timezone
 
 import dagster as dg
 from dagster._core.storage.dagster_run import IN_PROGRESS_RUN_STATUSES, NOT_FINISHED_STATUSES
 from dagster._core.storage.tags import PARTITION_NAME_TAG, RUN_KEY_TAG
 
-MOST_REPEATS = 3
+from rl_pipeline.defs.failures import SURROUNDINGS_TAG
+
+MOST_REPEATS = 5
+AGAIN_AFTER = timedelta(hours=1)  # a run that its surroundings made fail is asked for again
 FAILED_STATUSES = (dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
-PARTITIONS_AT_ONCE = 60  # asked about in one query, three run keys each
+PARTITIONS_AT_ONCE = 40  # asked about in one query, five run keys each
 MOST_LOOKED_UP = 1200  # partitions asked about in one look
 QUEUE_FACTOR = 4  # times as many runs on their way as may be asked for at once
 
@@ -35,9 +39,12 @@ def partitions_on_their_way(instance: dg.DagsterInstance, job_name: str) -> froz
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The runs of one run key."""
+    """The runs of one run key.
 
-    succeeded: int = 0
+    `repeatable`: they succeeded, or failed by their surroundings a while ago; `failed`: by the content.
+    """
+
+    repeatable: int = 0
     failed: int = 0
     on_their_way: int = 0
 
@@ -46,23 +53,29 @@ def past_runs(instance: dg.DagsterInstance, run_keys: Sequence[str]) -> dict[str
     """What became of the runs with these keys (and of their repetitions, `<key>#2`)."""
     asked = [name for key in run_keys for name in repetitions(key)]
     found: dict[str, Past] = {}
-    for run in instance.get_runs(dg.RunsFilter(tags={RUN_KEY_TAG: asked})) if asked else ():
-        key = run.tags[RUN_KEY_TAG].split("#", 1)[0]
-        found[key] = _counted(found.get(key, Past()), run.status)
+    for record in instance.get_run_records(dg.RunsFilter(tags={RUN_KEY_TAG: asked})) if asked else ():
+        key = record.dagster_run.tags[RUN_KEY_TAG].split("#", 1)[0]
+        found[key] = _counted(found.get(key, Past()), record)
     return found
+
+
+def _counted(past: Past, record: dg.RunRecord) -> Past:
+    run = record.dagster_run
+    if run.status == dg.DagsterRunStatus.SUCCESS:
+        return replace(past, repeatable=past.repeatable + 1)
+    if run.status not in FAILED_STATUSES:
+        return replace(past, on_their_way=past.on_their_way + 1)
+    if SURROUNDINGS_TAG not in run.tags:
+        return replace(past, failed=past.failed + 1)
+    age = datetime.now(timezone.utc) - record.update_timestamp.replace(tzinfo=timezone.utc)
+    if age < AGAIN_AFTER:
+        return replace(past, on_their_way=past.on_their_way + 1)
+    return replace(past, repeatable=past.repeatable + 1)
 
 
 def repetitions(run_key: str) -> list[str]:
     """The key and its repetitions."""
     return [run_key, *(f"{run_key}#{number}" for number in range(2, MOST_REPEATS + 1))]
-
-
-def _counted(past: Past, status: dg.DagsterRunStatus) -> Past:
-    if status == dg.DagsterRunStatus.SUCCESS:
-        return Past(past.succeeded + 1, past.failed, past.on_their_way)
-    if status in FAILED_STATUSES:
-        return Past(past.succeeded, past.failed + 1, past.on_their_way)
-    return Past(past.succeeded, past.failed, past.on_their_way + 1)
 
 
 @dataclass(slots=True)
@@ -85,8 +98,9 @@ def sort_wanted(
     """Decide which of the wanted runs to ask for.
 
     A run that failed is not repeated by itself for the same content: what failed once in a step fails
-    again, and a crashed process is started again by Dagster. A run that succeeded and whose result
-    is gone (its assets were wiped) is repeated, a few times at most.
+    again, and a crashed process is started again by Dagster. Two are repeated, a few times at most: one
+    whose surroundings failed, after an hour; one that succeeded and whose result is gone (its assets
+    were wiped).
 
     Args:
         instance: knows the runs.
@@ -116,12 +130,12 @@ def sort_wanted(
 def _sort(names: Sequence[str], wanted: Mapping[str, str], past: Mapping[str, Past], room: int, result: Sorted) -> None:
     for name in names:
         runs = past.get(wanted[name], Past())
-        if not runs.on_their_way and (runs.failed or runs.succeeded >= MOST_REPEATS):
+        if not runs.on_their_way and (runs.failed or runs.repeatable >= MOST_REPEATS):
             result.failed.append(name)
         elif runs.on_their_way or len(result.ask) >= room:
             result.wait.append(name)
         else:
-            result.ask[name] = repetitions(wanted[name])[runs.succeeded]
+            result.ask[name] = repetitions(wanted[name])[runs.repeatable]
 
 
 def failure_words(events: Iterable[dg.DagsterEvent]) -> str:

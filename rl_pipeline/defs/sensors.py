@@ -124,7 +124,7 @@ def _index_requests(instance: dg.DagsterInstance, recorded: Mapping[str, str]) -
     if not recorded or wanted == recorded_index(instance) or is_on_its_way(instance, INDEX):
         return []
     runs = past_runs(instance, [wanted]).get(wanted, Past())
-    return [] if runs.failed or runs.succeeded else [dg.RunRequest(job_name=INDEX, run_key=wanted)]
+    return [] if runs != Past() else [dg.RunRequest(job_name=INDEX, run_key=wanted)]
 
 
 def wanted_before(cursor: str | None) -> Mapping[str, str]:

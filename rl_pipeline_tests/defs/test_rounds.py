@@ -6,11 +6,13 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
+from rl_pipeline.defs.failures import SURROUNDINGS_TAG
 from rl_pipeline.defs.memory import Memory
 from rl_pipeline.defs.rounds import Asked, Watched, finished_jobs_round
 from rl_pipeline.defs.runs import READ_LOG
@@ -197,17 +199,32 @@ def test_a_run_that_failed_is_not_repeated_until_the_content_changes(lab: Lab, i
     assert asked_keys(changed) == ["demo_101"]
 
 
+def test_a_run_that_its_surroundings_made_fail_is_asked_for_again_after_a_while(lab: Lab, instance: dg.DagsterInstance):
+    lab.write_job("demo", 101)
+    [(run_key, _)] = finished_jobs_round(watched(lab), instance).wanted
+    tags = {"dagster/partition": "demo_101", "dagster/run_key": run_key, SURROUNDINGS_TAG: "true"}
+    record_run(instance, READ_LOG, dg.DagsterRunStatus.FAILURE, tags)
+
+    at_once = finished_jobs_round(watched(lab), instance)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rl_pipeline.defs.run_records.AGAIN_AFTER", timedelta(0))
+        later = finished_jobs_round(watched(lab), instance)
+
+    assert (at_once.wanted, at_once.standing.waiting) == ((), {"demo": ("demo_101",)})
+    assert [key for key, _ in later.wanted] == [f"{run_key}#2"]
+
+
 def test_assets_that_were_wiped_are_made_again_a_few_times(lab: Lab, instance: dg.DagsterInstance):
     lab.write_job("demo", 101)
     keys = []
-    for _ in range(4):
+    for _ in range(6):
         asked = finished_jobs_round(watched(lab), instance)
         keys += [run_key.rpartition(":")[2] for run_key, _ in asked.wanted]
         for run_key, _ in asked.wanted:
             tags = {"dagster/partition": "demo_101", "dagster/run_key": run_key}
             record_run(instance, READ_LOG, dg.DagsterRunStatus.SUCCESS, tags)
 
-    assert keys == ["p1", "p1#2", "p1#3"]
+    assert keys == ["p1", "p1#2", "p1#3", "p1#4", "p1#5"]
 
 
 def test_silence_finishes_a_job_also_when_the_clock_of_its_files_is_ahead(lab: Lab, instance: dg.DagsterInstance):
