@@ -1,0 +1,38 @@
+"""An archive is read by one command, which may be killed at any moment and goes on where it was."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rl_pipeline_tests.helpers.lab import TIME_LIMIT, Lab
+from rl_pipeline_tests.helpers.services import BIN, clean_environment, service, until
+
+pytestmark = pytest.mark.dagster
+EXPERIMENTS = 3
+
+
+def test_a_backfill_that_was_killed_goes_on_where_it_was(tmp_path: Path):
+    lab = Lab(tmp_path)
+    for number in range(EXPERIMENTS):
+        lab.write_job(f"exp{number}", 101, end=TIME_LIMIT)
+    command = [str(BIN / "rl-pipeline"), "backfill", str(lab.root)]
+    environment = {**lab.environment(), "HOME": str(tmp_path)}
+
+    with service(command, environment, folder=tmp_path, log=tmp_path / "first.log") as first:
+        until("the first report", lambda: list(lab.settings.reports.glob("*/report.json")))
+        first.kill()
+    second = subprocess.run(
+        command, env=clean_environment(environment), cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    told = re.search(r"(\d+) made, (\d+) current already, (\d+) failed", second.stdout)
+    assert told is not None, second.stderr[-2000:]
+    made, current, failed = map(int, told.groups())
+    assert (second.returncode, failed) == (0, 0)
+    assert made + current == 2 * EXPERIMENTS
+    assert current >= 1
+    assert all((lab.settings.reports / f"exp{number}" / "report.json").is_file() for number in range(EXPERIMENTS))
