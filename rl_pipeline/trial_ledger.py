@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ CODE = (
     "dialects/harbor_*.py", "dialects/parsed_trial.py", "dialects/token_ids.py", "dialects/iso_time.py",
     "dialects/exception_classes.py", "dialects/stored_values.py", "redaction.py", "trial_files/reading.py",
 )  # fmt: skip
+TOGETHER = 256  # paths that are looked at in one go
 PATH_LIMIT = 8192  # characters of a path; no file system has longer ones
 PASSING = -1  # in place of a size: why the file was not read is a reason of the moment
 ALONE_S = 0.15  # reading that is done here before other processes are worth their start
@@ -63,9 +64,9 @@ class _Place:
     root: list[int] = field(default_factory=list)
     is_eval: list[bool] = field(default_factory=list)
 
-    def add(self, root: int, file: TrialFile) -> None:
+    def add(self, root: int, is_eval: bool) -> None:
         self.root.append(root)
-        self.is_eval.append(file.is_eval)
+        self.is_eval.append(is_eval)
 
 
 def read_trials(
@@ -87,7 +88,8 @@ def read_trials(
     skipped: list[NotRead] = []
     try:
         for number, root in enumerate(distinct_roots(roots)):
-            for found in find_trials(root, known=reading.index, asked=reading.index.folders):
+            known, is_as_it_was = reading.index, partial(reading.is_as_it_was, number)
+            for found in find_trials(root, known=known, is_as_it_was=is_as_it_was, asked=known.folders):
                 if isinstance(found, NotRead):
                     skipped.append(found)
                 else:
@@ -130,14 +132,23 @@ class _Reading:
         self._new: list[pa.Table] = []
         self._unsaved: list[pa.Table] = []
 
+    def is_as_it_was(self, root: int, folder: str, is_eval: bool, info: os.stat_result) -> bool:
+        """Whether the ledger knows a file in this state; it is taken from there."""
+        row = self.index.find(folder, info.st_size, info.st_mtime_ns, _signed(info.st_ino))
+        if row is None:
+            return False
+        self._known_rows.append(row)
+        self._known_place.add(root, is_eval)
+        return True
+
     def take(self, root: int, file: TrialFile) -> None:
         """Look the file up, or put it in line to be read."""
-        row = self.index.find(file.folder, file.size, file.mtime_ns, file.inode)
+        row = self.index.find(file.folder, file.size, file.mtime_ns, _signed(file.inode))
         if row is not None:
             self._known_rows.append(row)
-            self._known_place.add(root, file)
+            self._known_place.add(root, file.is_eval)
             return
-        self._new_place.add(root, file)
+        self._new_place.add(root, file.is_eval)
         self._chunk.append(file)
         self._chunk_text += len(file.path)
         if len(self._chunk) >= CHUNK_FILES or self._chunk_text >= CHUNK_TEXT:
@@ -286,9 +297,14 @@ def _trial_table(entries: pa.Table) -> pa.Table:
 
 def _shown(texts: list[str], *, told_twice: bool = False) -> list[str]:
     """Paths as a table holds them: names of folders are anyone's text, too. Nearly always all are fit to be shown."""
-    if not may_hold_any("\n".join(texts)):
+    if not any(_holds_any(texts[start : start + TOGETHER]) for start in range(0, len(texts), TOGETHER)):
         return texts
     return [redact(text).text for text in texts] if told_twice else list(stored_names(texts, PATH_LIMIT))
+
+
+def _holds_any(texts: list[str]) -> bool:
+    """Whether a text holds a credential; short marks stand in random names, too, so some are looked at one by one."""
+    return may_hold_any("\n".join(texts)) and any(redact(text).text != text for text in texts)
 
 
 def _first_of_copies(trials: pa.Table) -> np.ndarray[Any, Any]:

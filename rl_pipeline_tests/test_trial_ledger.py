@@ -231,7 +231,7 @@ def test_another_version_of_the_reading_code_reads_anew(root: Path, ledger: Path
 def test_a_damaged_ledger_is_read_past(root: Path, ledger: Path):
     put(root, "t1")
     names([root], ledger)
-    for part in ledger.rglob("*.parquet"):
+    for part in ledger.rglob("*.arrow"):
         part.write_bytes(part.read_bytes()[:-10])
 
     assert names([root], ledger) == ["t1"]
@@ -242,7 +242,7 @@ def test_many_parts_are_merged(root: Path, ledger: Path):
         put(root, f"t{number:02}")
         names([root], ledger)
 
-    assert len(list(ledger.rglob("*.parquet"))) < 16
+    assert len(list(ledger.rglob("*.arrow"))) < 16
     for number in range(20):
         put_unnoticed(root / f"t{number:02}" / "result.json", document("t", trial_name="x"))
     assert names([root], ledger) == [f"t{number:02}" for number in range(20)]

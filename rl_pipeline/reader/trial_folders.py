@@ -18,7 +18,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Container, Generator, Iterator
+from collections.abc import Callable, Container, Generator, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,6 +61,10 @@ class NotRead(NamedTuple):
 Found = TrialFile | NotRead
 
 
+# Of a known trial: its folder, whether it is an evaluation's, and the state of its file now.
+IsAsItWas = Callable[[str, bool, os.stat_result], bool]
+
+
 class _Folder(NamedTuple):
     path: str
     relative: str
@@ -78,13 +82,20 @@ class _Listing(NamedTuple):
     told: list[NotRead]
 
 
-def find_trials(root: Path, *, known: Container[str] = (), asked: Container[str] | None = None) -> Iterator[Found]:
+def find_trials(
+    root: Path,
+    *,
+    known: Container[str] = (),
+    is_as_it_was: IsAsItWas | None = None,
+    asked: Container[str] | None = None,
+) -> Iterator[Found]:
     """Every `result.json` below a root, and what looks like a trial but has none.
 
     Args:
         root: where to begin; a link here is followed.
         known: relative folders that were found to be trials with nothing below; they are looked at
             with one question to the file system instead of being listed.
+        is_as_it_was: is told of the known ones; those of which it says so are not given again.
         asked: relative folders whose file is asked for its size, time and inode; None asks all.
     """
     try:
@@ -104,7 +115,7 @@ def find_trials(root: Path, *, known: Container[str] = (), asked: Container[str]
         yield from found
         if inner:
             branch.append((folder, iter(inner)))
-        folder = yield from _next_folder(branch, known)
+        folder = yield from _next_folder(branch, known, is_as_it_was)
 
 
 def _look_into(folder: _Folder, top: str, asked: Container[str] | None) -> tuple[list[Found], list[str]]:
@@ -150,29 +161,32 @@ def _listing_of(entries: Iterator[os.DirEntry[str]], folder: _Folder, top: str) 
 
 
 def _next_folder(
-    branch: list[tuple[_Folder, Iterator[str]]], known: Container[str]
+    branch: list[tuple[_Folder, Iterator[str]]], known: Container[str], is_as_it_was: IsAsItWas | None
 ) -> Generator[Found, None, _Folder | None]:
     """The next folder to look into, telling the known trials on the way; closes branches that are done."""
     while branch:
         above, names = branch[-1]
+        before = f"{above.relative}/" if above.relative else ""
         for name in names:
-            is_eval = above.is_eval or name == EVAL_SESSIONS
-            inner = _Folder(f"{above.path}/{name}", _join(above.relative, name), above.depth + 1, is_eval)
-            if inner.relative not in known or (found := _known_result(inner)) is None:
-                return inner
-            yield found
+            relative, is_eval = before + name, above.is_eval or name == EVAL_SESSIONS
+            path = f"{above.path}/{name}"
+            if relative in known and (info := _file_in(path)) is not None:
+                if is_as_it_was is None or not is_as_it_was(relative, is_eval, info):
+                    folder = _Folder(path, relative, above.depth + 1, is_eval)
+                    yield _trial_file(folder, f"{path}/{RESULT}", info, is_leaf=True)
+            else:
+                return _Folder(path, relative, above.depth + 1, is_eval)
         branch.pop()
     return None
 
 
-def _known_result(folder: _Folder) -> TrialFile | None:
-    """The result of a trial seen before, or None when it is not there as it was: then the folder is listed."""
-    path = f"{folder.path}/{RESULT}"
+def _file_in(folder: str) -> os.stat_result | None:
+    """The state of a known trial's file; None when there is no file as there was: then the folder is listed."""
     try:
-        info = os.lstat(path)
+        info = os.lstat(f"{folder}/{RESULT}")
     except OSError:
         return None
-    return _trial_file(folder, path, info, is_leaf=True) if stat.S_ISREG(info.st_mode) else None
+    return info if stat.S_ISREG(info.st_mode) else None
 
 
 def _result_of(folder: _Folder, top: str, listing: _Listing, asked: Container[str] | None) -> Found:

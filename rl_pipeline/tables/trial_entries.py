@@ -1,6 +1,6 @@
-"""What is known of trial files: one entry per `result.json` and state of it, kept in small Parquet parts.
+"""What is known of trial files: one entry per `result.json` and state of it, kept in small parts (Arrow files).
 
-    <ledger>/<version>/part-<digest of its content>.parquet
+    <ledger>/<version>/part-<digest of its content>.arrow
 
 An entry says which file in which state it is about (folder, size, time, inode), and either the
 trial's columns or the reason why the file is none. Parts are only ever added: a part's name is its
@@ -12,7 +12,6 @@ are merged when there are many. Another version of the reading code has a folder
 from __future__ import annotations
 
 import hashlib
-import io
 import re
 from array import array
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -24,7 +23,6 @@ import pyarrow.compute as pc
 
 from rl_pipeline.schema import Trial
 from rl_pipeline.tables.columns import arrow_schema, column_array, schema_digest
-from rl_pipeline.tables.parquet import read_parquet, write_parquet
 from rl_pipeline.tables.store_files import StoreFiles
 
 # Columns that are told by where the file lies now, or by which jobs there are now: never remembered.
@@ -40,7 +38,8 @@ STATE_FIELDS = [
 ]
 ENTRY_SCHEMA = pa.schema([*STATE_FIELDS, *TRIAL_FIELDS])
 MANY_PARTS = 16
-PART = re.compile(r"part-[0-9a-f]{32}\.parquet")
+FORMAT = "arrow lz4"
+PART = re.compile(r"part-[0-9a-f]{32}\.arrow")
 VERSION_FOLDER = re.compile(r"[0-9a-f]{16}")
 
 
@@ -98,7 +97,7 @@ class EntryParts:
 
     def __init__(self, url: str | None, version: str) -> None:
         self._files = None if url is None else StoreFiles(url)
-        digest = hashlib.blake2b(f"{version} {schema_digest([ENTRY_SCHEMA])}".encode(), digest_size=8)
+        digest = hashlib.blake2b(f"{version} {FORMAT} {schema_digest([ENTRY_SCHEMA])}".encode(), digest_size=8)
         self._folder = digest.hexdigest()
         self._loaded: list[str] = []
 
@@ -121,10 +120,12 @@ class EntryParts:
         """Remember entries."""
         if self._files is None or not entries.num_rows:
             return
-        content = io.BytesIO()
-        write_parquet(content, entries, ENTRY_SCHEMA)
-        path = f"{self._folder}/part-{_digest(content.getvalue())}.parquet"
-        self._files.replace(path, content.getvalue())
+        content = pa.BufferOutputStream()
+        with pa.ipc.new_file(content, ENTRY_SCHEMA, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+            writer.write_table(entries.combine_chunks())
+        part = content.getvalue().to_pybytes()
+        path = f"{self._folder}/part-{_digest(part)}.arrow"
+        self._files.replace(path, part)
         self._loaded.append(path)
 
     def merge_if_many(self, live: Callable[[], pa.Table]) -> None:
@@ -156,7 +157,7 @@ def _table_of(path: str, content: bytes) -> pa.Table | None:
     if _digest(content) not in path:
         return None
     try:
-        table = read_parquet(content)
+        table = pa.ipc.open_file(pa.BufferReader(content)).read_all()
     except (pa.ArrowException, OSError):
         return None
     return table if table.schema.equals(ENTRY_SCHEMA) else None

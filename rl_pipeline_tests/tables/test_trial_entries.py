@@ -49,7 +49,7 @@ def test_merging_deletes_only_what_was_seen(tmp_path: Path):
 
     parts.merge_if_many(lambda: known)
 
-    assert len(list(tmp_path.rglob("*.parquet"))) == 2
+    assert len(list(tmp_path.rglob("*.arrow"))) == 2
     assert EntryParts(str(tmp_path), "1").load().num_rows == MANY_PARTS + 2
 
 
