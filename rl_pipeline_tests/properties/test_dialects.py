@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from rl_pipeline.dialects import DIALECTS, JobParser
 from rl_pipeline.dialects.contract import Broken, JobContext
 from rl_pipeline.dialects.harbor_trial import parse_trial
-from rl_pipeline.dialects.parsed_trial import ParsedTrial
 from rl_pipeline.dialects.metric_rows import read_value
+from rl_pipeline.dialects.parsed_trial import ParsedTrial
 from rl_pipeline.reader.message import Message, Source
 from rl_pipeline.schema import BELOW_RESOLUTION, MEASURED, NOT_FINITE, PARTIAL, TEXT, VALUE_STATES, StepMetric
 from rl_pipeline_tests.dialects.feeding import told
