@@ -108,7 +108,7 @@ def test_an_unknown_partition_fails_the_command(lab: Lab):
     assert materialize(lab, "jobs", "unknown_7").returncode == 1
 
 
-@pytest.mark.parametrize("start", ["in the checkout", "from elsewhere with DAGSTER_HOME"])
+@pytest.mark.parametrize("start", ["in the checkout", "from elsewhere with DAGSTER_HOME", "rl-pipeline ui"])
 def test_every_way_of_starting_shows_one_store_and_leaves_nothing_behind(lab: Lab, tmp_path: Path, start: str):
     folder, port = checkout(tmp_path / "checkout"), free_port()
     elsewhere = tmp_path / "elsewhere"
@@ -118,6 +118,8 @@ def test_every_way_of_starting_shows_one_store_and_leaves_nothing_behind(lab: La
     command = [str(BIN / "dagster"), "dev", "-p", str(port)]
     if start == "in the checkout":
         command, cwd = [*command, "-w", "workspace.yaml"], folder
+    elif start == "rl-pipeline ui":
+        command, cwd = [str(BIN / "rl-pipeline"), "ui", "--port", str(port)], elsewhere
     else:
         command, cwd = [*command, "-m", "rl_pipeline.definitions"], elsewhere
         environment["DAGSTER_HOME"] = str(folder)
