@@ -6,7 +6,7 @@ server and the running step at once, as a power cut would.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import dagster as dg
@@ -40,9 +40,12 @@ def lab(tmp_path: Path) -> Lab:
 
 
 @pytest.fixture
-def instance(lab: Lab) -> Iterator[dg.DagsterInstance]:
+def instance(lab: Lab, record_property: Callable[[str, object], None]) -> Iterator[dg.DagsterInstance]:
+    """The lab's instance; how many runs and looks there were goes into the test report (`--junitxml`)."""
     with open_instance(lab.settings) as instance:
         yield instance
+        for name, count in counts(instance).items():
+            record_property(name, count)
 
 
 def environment(lab: Lab, **more: str) -> dict[str, str]:
