@@ -19,12 +19,13 @@ from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.provenance import provenance_of
 from rl_pipeline.analysis.summary import ExperimentResult
 from rl_pipeline.report.charts import all_charts
-from rl_pipeline.report.charts.chart import Chart
-from rl_pipeline.report.images import chart_csv, chart_png
+from rl_pipeline.report.images import chart_csv
 from rl_pipeline.report.json_document import report_document, to_text
 from rl_pipeline.report.markdown import metrics_report
 from rl_pipeline.report.output_folder import replace_files, require_writable
 from rl_pipeline.report.page.page import report_page
+from rl_pipeline.report.page.pictures import Picture, drawn, png
+from rl_pipeline.report.palette import PAGE
 from rl_pipeline.tables.exports import write_exports
 
 __all__ = [
@@ -49,12 +50,12 @@ class Bundle:
     Attributes:
         folder: the bundle's folder.
         files: names relative to it, sorted.
-        charts: what was drawn.
+        pictures: the charts that were drawn.
     """
 
     folder: Path
     files: tuple[str, ...]
-    charts: tuple[Chart, ...] = ()
+    pictures: tuple[Picture, ...] = ()
 
 
 def write_bundle(result: ExperimentResult, frames: ExperimentFrames, out: Path) -> Bundle:
@@ -65,10 +66,11 @@ def write_bundle(result: ExperimentResult, frames: ExperimentFrames, out: Path) 
     """
     require_writable(out)
     data = chart_data(frames, result)
-    charts = all_charts(data)
+    charts = all_charts(data, PAGE)
+    pictures = drawn(charts)
     provenance = provenance_of(frames)
     pages = {
-        HTML_REPORT: report_page(result, frames, provenance, data),
+        HTML_REPORT: report_page(result, frames, provenance, data, pictures),
         MARKDOWN_REPORT: metrics_report(result, frames, provenance, charts),
         JSON_REPORT: to_text(report_document(result, frames, provenance)),
     }
@@ -76,16 +78,17 @@ def write_bundle(result: ExperimentResult, frames: ExperimentFrames, out: Path) 
     def write(folder: Path) -> None:
         for name, text in pages.items():
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
-        write_charts(charts, folder / CHARTS)
+        write_charts(pictures, folder / CHARTS)
         write_exports(frames, folder / TABLES)
 
-    return Bundle(folder=out, files=replace_files(out, write), charts=charts)
+    return Bundle(folder=out, files=replace_files(out, write), pictures=pictures)
 
 
-def write_charts(charts: tuple[Chart, ...], folder: Path) -> None:
+def write_charts(pictures: tuple[Picture, ...], folder: Path) -> None:
     """Each chart as a picture and as its numbers."""
-    if charts:
+    if pictures:
         folder.mkdir(parents=True, exist_ok=True)
-    for chart in charts:
-        (folder / f"{chart.name}.png").write_bytes(chart_png(chart))
-        (folder / f"{chart.name}.csv").write_text(chart_csv(chart), encoding="utf-8", newline="")
+    for picture in pictures:
+        name = picture.chart.name
+        (folder / f"{name}.png").write_bytes(png(picture))
+        (folder / f"{name}.csv").write_text(chart_csv(picture.chart), encoding="utf-8", newline="")

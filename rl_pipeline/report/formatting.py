@@ -9,6 +9,7 @@ pages the real one.
 from __future__ import annotations
 
 import math
+import re
 from datetime import datetime, timedelta
 
 from rl_pipeline.units import SECONDS_PER_HOUR
@@ -16,6 +17,7 @@ from rl_pipeline.units import SECONDS_PER_HOUR
 ABSENT = "—"
 NARROW_SPACE = "\u202f"
 MINUS = "−"
+LOOSE_PERCENT = re.compile(r"(\d) %")
 SIGNIFICANT_DIGITS = 6
 
 
@@ -131,8 +133,9 @@ def plural(number: int, one: str, many: str | None = None) -> str:
 
 
 def typographic(text: str) -> str:
-    """The same text with real minus signs, for pages."""
-    return "".join(MINUS if is_minus(text, place) else sign for place, sign in enumerate(text))
+    """The same text with real minus signs, and no line break between a number and its percent sign; for pages."""
+    signed_text = "".join(MINUS if is_minus(text, place) else sign for place, sign in enumerate(text))
+    return LOOSE_PERCENT.sub(rf"\1{NARROW_SPACE}%", signed_text)
 
 
 def is_minus(text: str, place: int) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from rl_pipeline import pipeline
+from rl_pipeline.schema import StepMetric
 from rl_pipeline_tests.helpers.browser import visit
 from rl_pipeline_tests.helpers.frames import block_rows, experiment_frames, job_row
 
@@ -20,77 +21,13 @@ START = datetime(2026, 3, 1, 8, 0)
 OWN_SCRIPTS = 1
 
 
+JOB = f"job {HOSTILE}"
+
+
 def hostile_frames() -> pipeline.ExperimentFrames:
     """An experiment in which every text is the hostile one."""
-    rows = []
-    for step in range(1, 13):
-        metrics = {"reward/avg_raw_reward": 0.3 + step / 100, "timing/step": 60.0, f"policy/{HOSTILE}": float(step)}
-        rows += block_rows(f"job {HOSTILE}", step, step, metrics, logged_at=START + timedelta(minutes=step))
-    trials: list[dict[str, Any]] = [
-        {
-            "trial": f"{HOSTILE}{n}",
-            "task": HOSTILE,
-            "path": HOSTILE,
-            "outcome": "unscored" if n % 3 else "solved",
-            "reward": None if n % 3 else 1.0,
-            "exception_type": HOSTILE if n % 3 else None,
-            "exception_class": HOSTILE if n % 3 else None,
-            "n_turns": n % 7 + 1,
-            "n_output_tokens": 100 + n,
-            "finished_at": START + timedelta(minutes=n),
-            "rewards": {},
-            "secrets_redacted": 0,
-        }
-        for n in range(60)
-    ]
-    stats = [
-        {
-            "job": f"job {HOSTILE}",
-            "line": n,
-            "logged_at": START + timedelta(minutes=n),
-            "pid": 7,
-            "ip": HOSTILE,
-            "running": 3,
-            "waiting": 0,
-            "scope": "engine",
-            "repeat_count": 1,
-            "generation_throughput": 5.0,
-            "kv_cache_usage": 0.1,
-        }
-        for n in range(40)
-    ]
-    events = [
-        {
-            "job": f"job {HOSTILE}",
-            "line": 1,
-            "byte_offset": 1,
-            "repeat_count": 1,
-            "kind": "configuration",
-            "name": HOSTILE,
-            "detail": HOSTILE,
-        },
-        {
-            "job": f"job {HOSTILE}",
-            "line": 2,
-            "byte_offset": 2,
-            "repeat_count": 1,
-            "kind": "failure",
-            "name": HOSTILE,
-            "detail": HOSTILE,
-        },
-    ]
-    unparsed = [
-        {
-            "job": f"job {HOSTILE}",
-            "line": 3,
-            "byte_offset": 3,
-            "dialect": HOSTILE,
-            "reason": HOSTILE,
-            "excerpt": HOSTILE,
-        }
-    ]
     job = job_row(
-        f"job {HOSTILE}",
+        JOB,
         path=HOSTILE,
         end_state="failed",
         end_evidence=HOSTILE,
@@ -100,13 +37,57 @@ def hostile_frames() -> pipeline.ExperimentFrames:
     return experiment_frames(
         f"experiment {HOSTILE}",
         jobs=[job],
-        step_metrics=rows,
-        trials=trials,
-        vllm_stats=stats,
-        job_events=events,
-        unparsed=unparsed,
+        step_metrics=[row for step in range(1, 13) for row in hostile_step(step)],
+        trials=[hostile_trial(number) for number in range(60)],
+        vllm_stats=[hostile_stat(number) for number in range(40)],
+        job_events=[hostile_event(1, "configuration"), hostile_event(2, "failure")],
+        unparsed=[{"job": JOB, "line": 3, "byte_offset": 3, "dialect": HOSTILE, "reason": HOSTILE, "excerpt": HOSTILE}],
         skipped_trials=[{"path": HOSTILE, "reason": HOSTILE}],
     )
+
+
+def hostile_step(step: int) -> list[StepMetric]:
+    metrics = {"reward/avg_raw_reward": 0.3 + step / 100, "timing/step": 60.0, f"policy/{HOSTILE}": float(step)}
+    return block_rows(JOB, step, step, metrics, logged_at=START + timedelta(minutes=step))
+
+
+def hostile_trial(number: int) -> dict[str, Any]:
+    failed = bool(number % 3)
+    return {
+        "trial": f"{HOSTILE}{number}",
+        "task": HOSTILE,
+        "path": HOSTILE,
+        "outcome": "unscored" if failed else "solved",
+        "reward": None if failed else 1.0,
+        "exception_type": HOSTILE if failed else None,
+        "exception_class": HOSTILE if failed else None,
+        "n_turns": number % 7 + 1,
+        "n_output_tokens": 100 + number,
+        "finished_at": START + timedelta(minutes=number),
+        "rewards": {},
+        "secrets_redacted": 0,
+    }
+
+
+def hostile_stat(number: int) -> dict[str, Any]:
+    return {
+        "job": JOB,
+        "line": number,
+        "logged_at": START + timedelta(minutes=number),
+        "pid": 7,
+        "ip": HOSTILE,
+        "running": 3,
+        "waiting": 0,
+        "scope": "engine",
+        "repeat_count": 1,
+        "generation_throughput": 5.0,
+        "kv_cache_usage": 0.1,
+    }
+
+
+def hostile_event(line: int, kind: str) -> dict[str, Any]:
+    place = {"job": JOB, "line": line, "byte_offset": line, "repeat_count": 1}
+    return {**place, "kind": kind, "name": HOSTILE, "detail": HOSTILE}
 
 
 @pytest.fixture(scope="module")

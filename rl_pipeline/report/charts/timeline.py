@@ -78,7 +78,7 @@ def _x(line: Timeline, field: str) -> dict[str, Any]:
 
 def _bars(line: Timeline, jobs: list[str], theme: Theme) -> list[dict[str, Any]]:
     colours = {
-        START_UP: theme.series[5],
+        START_UP: theme.wait,
         TRAINING: theme.accent,
         IN_VAIN: theme.unsolved,
         TAIL: theme.unscored,

@@ -37,7 +37,7 @@ def waterfall_chart(data: ChartData, theme: Theme) -> Chart | None:
 
 def _body(fall: Waterfall, rows: tuple[tuple[Cell, ...], ...], theme: Theme) -> dict[str, Any]:
     kinds = [kind for kind in KINDS if any(row[1] == kind for row in rows)]
-    colours = {USEFUL: theme.accent, NEEDED: theme.series[5], LOST: theme.unsolved, OUTSIDE: theme.unscored}
+    colours = {USEFUL: theme.accent, NEEDED: theme.unscored, LOST: theme.unsolved, OUTSIDE: theme.rule}
     order = [str(row[0]) for row in rows]
     labels = [f"{duration(part.seconds)} · {percent(part.share)}" for part in _shown(fall)]
     values = [{**record, "label": label} for record, label in zip(records(COLUMNS, rows), labels, strict=True)]

@@ -22,7 +22,6 @@ import vl_convert
 
 from rl_pipeline.report.charts.chart import WIDTH, Chart
 from rl_pipeline.report.images import GRAMMAR, drawable
-from rl_pipeline.report.palette import FONT
 
 NARROW_WIDTH = 300
 SVG = "{http://www.w3.org/2000/svg}"
@@ -65,16 +64,6 @@ def drawing(chart: Chart, width: int | None = None) -> str:
     if width is not None:
         spec = _resized(spec, width / WIDTH)
     made = _tree(str(vl_convert.vegalite_to_svg(drawable(spec), vl_version=GRAMMAR)), f"{chart.name}-{width or 'w'}")
-    return ElementTree.tostring(made, encoding="unicode")
-
-
-def standalone(chart: Chart) -> str:
-    """The whole chart, title and legend included, as a small SVG file of its own."""
-    made = _tree(str(vl_convert.vegalite_to_svg(drawable(chart.spec), vl_version=GRAMMAR)), chart.name)
-    made.set("xmlns", SVG.strip("{}"))
-    made.set("font-family", FONT)
-    made.set("width", made.get("viewBox", "0 0 1 1").split()[2])
-    made.set("height", made.get("viewBox", "0 0 1 1").split()[3])
     return ElementTree.tostring(made, encoding="unicode")
 
 

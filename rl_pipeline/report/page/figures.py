@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from rl_pipeline.report.charts.chart import Cell, Chart
+from rl_pipeline.report.charts.chart import Cell
 from rl_pipeline.report.formatting import typographic
-from rl_pipeline.report.page.drawing import NARROW_WIDTH, LegendEntry, drawing, legend
+from rl_pipeline.report.page.drawing import LegendEntry, legend
+from rl_pipeline.report.page.pictures import Picture
 
 MOST_ROWS = 1_000
 
@@ -47,15 +48,16 @@ class FigureView:
     by_step: bool
 
 
-def figure(chart: Chart) -> FigureView:
-    """The figure of a chart made with `palette.PAGE`."""
+def figure(picture: Picture) -> FigureView:
+    """The figure of one picture."""
+    chart = picture.chart
     return FigureView(
         name=chart.name,
         title=typographic(chart.title),
         subtitle=typographic(chart.subtitle),
         alt=typographic(chart.alt),
-        wide=Markup(drawing(chart)),
-        narrow=None if chart.is_small else Markup(drawing(chart, NARROW_WIDTH)),
+        wide=Markup(picture.wide),
+        narrow=None if picture.narrow is None else Markup(picture.narrow),
         legend=legend(chart),
         columns=tuple(column.replace("_", " ") for column in chart.columns),
         rows=tuple(tuple(cell(value) for value in row) for row in chart.rows[:MOST_ROWS]),
@@ -74,16 +76,11 @@ def cell(value: Cell) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def figures(charts: Mapping[str, Chart], names: Iterable[str]) -> tuple[FigureView, ...]:
-    """Those of the named charts that exist, in the order of the names; `x*` stands for all that begin with x."""
-    chosen: dict[str, Chart] = {}
-    for name in names:
-        stem = name.removesuffix("*")
-        chosen.update(
-            {
-                key: chart
-                for key, chart in charts.items()
-                if key == name or (name.endswith("*") and key.startswith(stem))
-            }
-        )
-    return tuple(figure(chart) for chart in chosen.values())
+def figures(pictures: Mapping[str, Picture], names: Iterable[str]) -> tuple[FigureView, ...]:
+    """Those of the named pictures that exist, in the order of the names; `x*` stands for all that begin with x."""
+    chosen = {key: pictures[key] for name in names for key in pictures if _is_meant(key, name)}
+    return tuple(figure(picture) for picture in chosen.values())
+
+
+def _is_meant(key: str, name: str) -> bool:
+    return key == name or (name.endswith("*") and key.startswith(name[:-1]))

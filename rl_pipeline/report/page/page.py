@@ -13,14 +13,13 @@ from rl_pipeline.analysis.provenance import Provenance
 from rl_pipeline.analysis.series import canonical_steps
 from rl_pipeline.analysis.summary import ExperimentResult
 from rl_pipeline.metric_catalog import recognised_form
-from rl_pipeline.report.charts import all_charts
 from rl_pipeline.report.page.findings import FindingGroups, finding_groups
 from rl_pipeline.report.page.first_screen import TileView, VerdictView, facts, tiles, verdict_view
 from rl_pipeline.report.page.metrics import NUMBER_TITLES, MetricRow, metric_rows
+from rl_pipeline.report.page.pictures import Picture
 from rl_pipeline.report.page.provenance import ProvenanceView, provenance_view
 from rl_pipeline.report.page.render import render_page
 from rl_pipeline.report.page.sections import PageSection, page_sections
-from rl_pipeline.report.palette import PAGE
 
 SCRIPTS = ("theme.js", "tables.js", "pictures.js", "page.js")
 STYLES = ("base.css", "report.css")
@@ -44,18 +43,29 @@ class PageView:
     navigation: tuple[tuple[str, str], ...]
 
 
-def report_page(result: ExperimentResult, frames: ExperimentFrames, provenance: Provenance, data: ChartData) -> str:
+def report_page(
+    result: ExperimentResult,
+    frames: ExperimentFrames,
+    provenance: Provenance,
+    data: ChartData,
+    pictures: Sequence[Picture],
+) -> str:
     """The page as text; the same inputs give the same bytes."""
-    return render_page("report.html", STYLES, SCRIPTS, page=page_view(result, frames, provenance, data))
+    return render_page("report.html", STYLES, SCRIPTS, page=page_view(result, frames, provenance, data, pictures))
 
 
-def page_view(result: ExperimentResult, frames: ExperimentFrames, provenance: Provenance, data: ChartData) -> PageView:
+def page_view(
+    result: ExperimentResult,
+    frames: ExperimentFrames,
+    provenance: Provenance,
+    data: ChartData,
+    pictures: Sequence[Picture],
+) -> PageView:
     """The view of the whole page."""
     canonical = canonical_steps(frames)
-    charts = {chart.name: chart for chart in all_charts(data, PAGE)}
     overview = metric_overview(canonical)
     metrics = [entry.metric for entry in overview]
-    sections = page_sections(result, data, charts)
+    sections = page_sections(result, data, {picture.chart.name: picture for picture in pictures})
     anchors = [anchor for anchor, _ in navigation(sections)]
     return PageView(
         experiment=frames.experiment,

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.summary import ExperimentResult
-from rl_pipeline.report.charts.chart import Chart
 from rl_pipeline.report.formatting import percent, plural
 from rl_pipeline.report.page.figures import FigureView, figures
 from rl_pipeline.report.page.headings import jobs_heading, stability_heading
+from rl_pipeline.report.page.pictures import Picture
 from rl_pipeline.report.page.time_tree import TreeRow, time_tree
 from rl_pipeline.report.views.checkpoints import checkpoint_section
 from rl_pipeline.report.views.comparison import comparison_section
@@ -67,15 +67,17 @@ class PageSection:
     first_is_titled: bool = False
 
 
-def page_sections(result: ExperimentResult, data: ChartData, charts: Mapping[str, Chart]) -> tuple[PageSection, ...]:
+def page_sections(
+    result: ExperimentResult, data: ChartData, pictures: Mapping[str, Picture]
+) -> tuple[PageSection, ...]:
     """All sections that have something to show."""
     pass_at = data.pass_at_k.name.replace("@", "_at_") if data.pass_at_k else ""
     made = (
-        _section("timeline", "Timeline", charts, ["timeline"], [lineage_section(result.lineage, result.replays)]),
+        _section("timeline", "Timeline", pictures, ["timeline"], [lineage_section(result.lineage, result.replays)]),
         _section(
             "reward",
             "Reward",
-            charts,
+            pictures,
             ["reward", pass_at],
             [
                 populations_section(result.populations),
@@ -86,7 +88,7 @@ def page_sections(result: ExperimentResult, data: ChartData, charts: Mapping[str
         _section(
             "time",
             "Time",
-            charts,
+            pictures,
             ["step_time", "waterfall"],
             [time_section(result.time)],
             tree=time_tree(result.time.steps),
@@ -94,14 +96,14 @@ def page_sections(result: ExperimentResult, data: ChartData, charts: Mapping[str
         _section(
             "engines",
             "Engines",
-            charts,
+            pictures,
             ["engine_load", "engine_map"],
             [engine_section(result.engines)],
         ),
         _section(
             "trials",
             "Trials",
-            charts,
+            pictures,
             TRIAL_PICTURES,
             [trial_groups_section(result.trials, result.tasks)],
             more=[*_trial_blocks(result), *_task_blocks(data)],
@@ -109,7 +111,7 @@ def page_sections(result: ExperimentResult, data: ChartData, charts: Mapping[str
         _section(
             "stability",
             "Stability",
-            charts,
+            pictures,
             [curve.name.lower().replace(" ", "_") for curve in data.stability],
             [],
             heading=stability_heading(result.findings),
@@ -118,12 +120,12 @@ def page_sections(result: ExperimentResult, data: ChartData, charts: Mapping[str
         _section(
             "jobs",
             "Jobs compared",
-            charts,
+            pictures,
             ["jobs_*"],
             [comparison_section(result.comparison)],
             heading=jobs_heading(result.comparison),
         ),
-        _section("checkpoints", "Checkpoints", charts, ["checkpoints"], [checkpoint_section(result.checkpoints)]),
+        _section("checkpoints", "Checkpoints", pictures, ["checkpoints"], [checkpoint_section(result.checkpoints)]),
     )
     return tuple(section for section in made if section is not None)
 
@@ -131,7 +133,7 @@ def page_sections(result: ExperimentResult, data: ChartData, charts: Mapping[str
 def _section(
     anchor: str,
     label: str,
-    charts: Mapping[str, Chart],
+    pictures: Mapping[str, Picture],
     names: Sequence[str],
     views: Sequence[SectionView | None],
     *,
@@ -140,7 +142,7 @@ def _section(
     tree: tuple[TreeRow, ...] = (),
     missing: tuple[str, ...] = (),
 ) -> PageSection | None:
-    shown = figures(charts, names)
+    shown = figures(pictures, names)
     blocks = [_titled(block, view.title) for view in views if view for block in view.blocks]
     if tree:  # the tree says it already
         blocks = [block for block in blocks if not (block.heading or "").startswith("The Step")]
