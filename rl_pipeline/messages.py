@@ -192,6 +192,11 @@ MESSAGES: dict[str, Explanation] = {
         "The path is wrong, or the file is not text in UTF-8. Without the option the built-in thresholds are "
         "used; they are printed in every report.",
     ),
+    "unknown-experiment": Explanation(
+        "No experiment has this name",
+        "The experiment of a log is the folder above logs/, or the part of the file name before the job id. "
+        "`rl-pipeline discover` lists the names and keys below a folder; either is taken.",
+    ),
     "unknown-message": Explanation(
         "No message has this name",
         "Every error ends with the name of its explanation. `rl-pipeline explain` without a name lists all of them.",

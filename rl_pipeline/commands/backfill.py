@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from rl_pipeline.commands.discover import only_named
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.errors import DataError
 from rl_pipeline.settings import Settings
@@ -29,7 +30,7 @@ def run(root: Path, *, experiment: str | None, force: bool) -> None:
 
     progress, settings = Progress(), Settings.from_environment(os.environ)
     patterns = [parse_log_pattern(text) for text in settings.log_patterns]
-    found = discover([root], patterns=patterns, experiment=experiment)
+    found = only_named(discover([root], patterns=patterns), experiment)
     for problem in found.problems:
         progress.warn(f"note: {problem}")
     if warning := foreign_home(os.environ):

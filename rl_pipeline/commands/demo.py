@@ -67,5 +67,5 @@ def closing_words(settings: Settings, report: Path, folder: Path | None) -> list
         f"page:     {report.parent / 'report.html'}",
         f"report:   {report}",
         f"tables:   {report.parent / 'tables'}",
-        f"Dagster:  {prefix}{command} ui    (then http://127.0.0.1:3000, Assets)",
+        f"Dagster:  {prefix}{command} ui    (then http://127.0.0.1:3000, Catalog)",
     ]

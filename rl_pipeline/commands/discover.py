@@ -22,6 +22,7 @@ from rl_pipeline.discovery import (
     parse_log_pattern,
     successor_starts,
 )
+from rl_pipeline.errors import ConfigurationError, shown
 from rl_pipeline.settings import Settings
 
 
@@ -34,8 +35,7 @@ def run(root: Path, *, as_json: bool, register: bool, experiment: str | None) ->
     """
     settings = Settings.from_environment(os.environ)
     patterns = [parse_log_pattern(text) for text in settings.log_patterns]
-    found = discover([root], patterns=patterns, experiment=experiment)
-    found.some()
+    found = only_named(discover([root], patterns=patterns), experiment)
     states = {item.key: states_of(item, settings) for item in found.experiments}
     if as_json:
         click.echo(json.dumps(document(found, states), indent=2, ensure_ascii=False))
@@ -43,6 +43,29 @@ def run(root: Path, *, as_json: bool, register: bool, experiment: str | None) ->
         click.echo("\n".join(lines(found, states)))
     if register:
         click.echo(registered(found, settings), err=as_json)
+
+
+def only_named(found: Discovery, name: str | None) -> Discovery:
+    """The experiment of this name, by name or key; all of them without a name.
+
+    Raises:
+        DataError: no job log at all.
+        ConfigurationError: no experiment has this name.
+    """
+    experiments = found.some()
+    if name is None:
+        return found
+    named = tuple(item for item in experiments if name in (item.experiment, item.key))
+    if not named:
+        known = ", ".join(item.experiment for item in experiments[:20])
+        raise ConfigurationError(
+            f"No experiment is called {shown(name)}",
+            where=str(experiments[0].jobs[0].path.parent),
+            expected=f"one of: {known}",
+            do="give one of these names, or leave --experiment out to take all",
+            slug="unknown-experiment",
+        )
+    return Discovery(named, found.problems)
 
 
 def states_of(experiment: ExperimentOnDisk, settings: Settings) -> dict[str, JobState]:

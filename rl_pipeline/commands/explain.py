@@ -30,4 +30,4 @@ def run(slug: str | None) -> None:
             slug="unknown-message",
         )
     message = MESSAGES[slug]
-    click.echo(f"{message.title}\n\n{textwrap.fill(message.text, 100)}")
+    click.echo(f"{message.title}\n\n{textwrap.fill(message.text, 100, break_on_hyphens=False)}")
