@@ -1,0 +1,115 @@
+"""Pictures of the page: nothing but allowed elements, colours by variable, marks that know their row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from rl_pipeline.analysis.chart_data import chart_data
+from rl_pipeline.report.charts import all_charts
+from rl_pipeline.report.charts.chart import Chart, records
+from rl_pipeline.report.page.drawing import ATTRIBUTES, ELEMENTS, drawing, legend
+from rl_pipeline.report.page.pictures import Picture, drawn, png, standalone
+from rl_pipeline.report.palette import DARK, LIGHT, PAGE
+from rl_pipeline_tests.helpers.reference_frames import reference_frames
+from rl_pipeline_tests.helpers.reference_result import reference_result
+
+HEX = re.compile(r"#[0-9a-f]{6}\b")
+
+
+@pytest.fixture(scope="module")
+def pictures() -> dict[str, Picture]:
+    charts = all_charts(chart_data(reference_frames(), reference_result()), PAGE)
+    chosen = [chart for chart in charts if chart.name in {"reward", "step_time", "entropy", "waterfall", "checkpoints"}]
+    return {picture.chart.name: picture for picture in drawn(chosen)}
+
+
+def nodes(svg: str) -> Iterator[ElementTree.Element]:
+    return ElementTree.fromstring(svg).iter()
+
+
+def test_a_picture_holds_allowed_elements_and_attributes_only(pictures: dict[str, Picture]):
+    for picture in pictures.values():
+        for node in nodes(picture.wide):
+            assert node.tag in ELEMENTS
+            assert set(node.attrib) <= set(ATTRIBUTES)
+
+
+def test_its_colours_are_those_of_the_page(pictures: dict[str, Picture]):
+    for picture in pictures.values():
+        assert HEX.findall(picture.wide) == []
+        assert "var(--rule)" in picture.wide
+
+
+def test_every_mark_is_a_row_of_the_table(pictures: dict[str, Picture]):
+    reward = pictures["reward"]
+    rows = {int(node.get("data-r", "")) for node in nodes(reward.wide) if node.get("data-r")}
+
+    assert rows == set(range(len(reward.chart.rows)))
+
+
+def test_a_narrow_picture_is_narrow_and_has_the_same_marks(pictures: dict[str, Picture]):
+    picture = pictures["step_time"]
+    assert picture.narrow is not None
+
+    def width(svg: str) -> float:
+        return float(svg.split('"')[1].split()[2])
+
+    assert (width(picture.narrow), width(picture.wide)) == (pytest.approx(360, abs=40), pytest.approx(820, abs=40))
+    assert picture.narrow.count("data-r=") == picture.wide.count("data-r=")
+    assert pictures["entropy"].narrow is None
+
+
+def test_title_and_legend_are_left_to_the_page(pictures: dict[str, Picture]):
+    picture = pictures["step_time"]
+
+    assert picture.chart.title[:30] not in picture.wide
+    assert "convert_to_training_input" not in picture.wide
+    assert [entry.text for entry in legend(picture.chart)][:2] == ["wait_for_generation_buffer", "run_training"]
+
+
+def test_the_file_has_title_legend_and_the_colours_of_its_theme(pictures: dict[str, Picture]):
+    light, dark = standalone(pictures["step_time"]), standalone(pictures["step_time"], DARK)
+
+    for svg, theme in ((light, LIGHT), (dark, DARK)):
+        assert "var(" not in svg
+        assert theme.paper in svg
+        assert "wait_for_generation_buffer takes 58.2" in svg.replace("\u202f", " ")
+        assert "convert_to_training_input" in svg
+    assert png(pictures["entropy"]).startswith(b"\x89PNG")
+
+
+def chart_of(values: list[str], **mark: Any) -> Chart:
+    rows = tuple((value, place) for place, value in enumerate(values))
+    spec = {
+        "title": {"text": "t", "subtitle": "s"},
+        "config": {},
+        "width": 100,
+        "height": 60,
+        "data": {"values": records(("name", "x"), rows)},
+        "mark": {"type": "point", **mark},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative"},
+            "y": {"field": "name", "type": "nominal", "sort": values},
+        },
+    }
+    return Chart(name="c", title="t", subtitle="s", alt="a", spec=spec, columns=("name", "x"), rows=rows)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<script>alert(1)</script>", "]]>&amp;\"'", "a\u2028b", "\x00\x1b[31m", "\ufffe", "${x}", "' + alert(1) + '"],
+)
+def test_text_of_a_log_stays_text_and_never_stops_the_drawing(text: str):
+    svg = drawing(chart_of([text, "other"]))
+
+    assert {node.tag for node in nodes(svg)} <= ELEMENTS
+    assert "<script" not in svg
+
+
+def test_the_same_chart_gives_the_same_picture():
+    assert drawing(chart_of(["a", "b"])) == drawing(chart_of(["a", "b"]))
