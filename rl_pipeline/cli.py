@@ -54,10 +54,9 @@ def main() -> None:
 )
 @click.option("--experiment", metavar="NAME", help="Name of the experiment, or the one to take from LOGS.")
 @click.option("--thresholds", type=EXISTING, metavar="YAML", help="Thresholds that replace the built-in ones.")
+@click.option("--force", is_flag=True, help="Make it also when nothing changed since the last one.")
 @click.option("--quiet", is_flag=True, help="Say nothing but warnings and errors.")
-def report(
-    logs: tuple[Path, ...], trace_jobs: tuple[Path, ...], experiment: str | None, thresholds: Path | None, quiet: bool
-) -> None:
+def report(logs: tuple[Path, ...], quiet: bool, force: bool, **options: Any) -> None:  # noqa: ANN401 - as above
     """Read the job logs of one experiment and write its report.
 
     LOGS is an experiment's folder, its folder of logs, or log files (plain, gzip or zstd). OUT is the
@@ -67,15 +66,7 @@ def report(
 
     if len(logs) < 2:
         raise click.UsageError("LOGS and OUT are both needed: rl-pipeline report LOGS OUT")
-    request = ReportRequest(
-        logs=logs[:-1],
-        out=logs[-1],
-        trace_jobs=trace_jobs,
-        experiment=experiment,
-        thresholds=thresholds,
-        quiet=quiet,
-    )
-    run(request)
+    run(ReportRequest(logs=logs[:-1], out=logs[-1], quiet=quiet, force=force, **options))
 
 
 @main.command()

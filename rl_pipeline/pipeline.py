@@ -6,7 +6,7 @@ The command line and the Dagster assets both call these functions, so both leave
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -21,7 +21,7 @@ from rl_pipeline.analysis.summary import ExperimentResult, analyse_experiment
 from rl_pipeline.analysis.thresholds import Thresholds, default_thresholds, thresholds_from_text
 from rl_pipeline.analysis.trial_attribution import attribute_trials
 from rl_pipeline.dialects import BLOCK_HEAD, NEEDLES, TRACEBACK_HEAD, JobParser
-from rl_pipeline.discovery import JobLog, find_checkpoints
+from rl_pipeline.discovery import JobLog, checkpoint_steps
 from rl_pipeline.errors import ConfigurationError, DataError
 from rl_pipeline.job_summary import JobCourse
 from rl_pipeline.reader import Needles, ReadReport, read_messages
@@ -206,17 +206,6 @@ def chain_order(jobs: Sequence[Mapping[str, pa.Table]]) -> list[Mapping[str, pa.
     dated = all(time is not None for time in times)
     keys = [(time if dated else 0, number, row["job"]) for time, number, row in zip(times, numbers, rows, strict=True)]
     return [jobs[index] for index in sorted(range(len(jobs)), key=keys.__getitem__)]
-
-
-def checkpoint_steps(logs: Iterable[Path]) -> frozenset[int] | None:
-    """Steps whose checkpoints or exports lie beside these logs; None when none is found, so nobody can tell.
-
-    A checkpoint that was cut in the middle of its save does not count.
-    """
-    folders = {log.parent.parent if log.parent.name == "logs" else log.parent for log in logs}
-    found = [item for folder in sorted(folders) for item in find_checkpoints(folder)]
-    steps = frozenset(item.step for item in found if item.export or (item.checkpoint and item.complete is not False))
-    return steps or None
 
 
 def load_thresholds(path: Path | None) -> Thresholds:

@@ -244,9 +244,11 @@ def _entries(files: Sequence[TrialFile], columns: Columns) -> pa.Table:
 
 
 def _lasting(entries: pa.Table) -> pa.Table:
-    """The entries that may be remembered."""
-    passing = pc.equal(entries["size"], PASSING)
-    return entries.filter(pc.invert(passing)) if pc.any(passing).as_py() else entries
+    """The entries that may be remembered: no reasons of the moment, no folders whose name holds a credential."""
+    folders: list[str] = entries["folder"].to_pylist()
+    keeps = pa.array([name == shown for name, shown in zip(folders, _shown(folders), strict=True)], pa.bool_())
+    keeps = pc.and_(keeps, pc.not_equal(entries["size"], PASSING))
+    return entries if pc.all(keeps).as_py() else entries.filter(keeps)
 
 
 def _placed(entries: pa.Table, place: _Place) -> pa.Table:

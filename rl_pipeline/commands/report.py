@@ -6,11 +6,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from rl_pipeline import pipeline
 from rl_pipeline.commands.progress import Progress
+from rl_pipeline.commands.report_state import ReportState, inputs_of
 from rl_pipeline.discovery import ExperimentOnDisk, discover, parse_log_pattern
-from rl_pipeline.errors import DataError
-from rl_pipeline.report.bundle import require_writable
+from rl_pipeline.report.output_folder import require_writable
 from rl_pipeline.settings import Settings
 
 
@@ -24,10 +23,11 @@ class ReportRequest:
     experiment: str | None = None
     thresholds: Path | None = None
     quiet: bool = False
+    force: bool = False
 
 
 def run(request: ReportRequest) -> None:
-    """Read, analyse, write; earlier output stays as it was unless everything succeeded.
+    """Say that the report is current when it is, else make it.
 
     Raises:
         ConfigurationError: a path is wrong, or LOGS hold more than one experiment.
@@ -35,21 +35,29 @@ def run(request: ReportRequest) -> None:
     """
     progress, settings = Progress(quiet=request.quiet), Settings.from_environment(os.environ)
     require_writable(request.out)
-    thresholds = pipeline.load_thresholds(request.thresholds or settings.thresholds)
+    thresholds = request.thresholds or settings.thresholds
     experiment = chosen_experiment(request, settings, progress)
-    jobs = [read_job(log, progress) for log in experiment.jobs]
-    require_metrics(experiment, jobs)
-    with progress.bar("reading trials", None, " trials") as advance:
-        trials = pipeline.read_experiment_trials(experiment.trial_roots, jobs, on_progress=advance)
-    progress.say(f"{trials.trials.num_rows:,} trials read, {trials.skipped.num_rows:,} folders skipped")
-    frames = pipeline.load_frames(experiment.experiment, jobs, trials)
-    progress.say("analysing")
-    on_disk = pipeline.checkpoint_steps(log.path for log in experiment.jobs)
-    result = pipeline.analyse_experiment(frames, thresholds, checkpoints_on_disk=on_disk)
-    bundle = pipeline.render_report(result, frames, request.out)
-    progress.say(f"{len(bundle.files)} files written")
+    state, inputs = ReportState(request.out), digest_of(experiment, thresholds)
+    since = None if inputs is None or request.force else state.current_since(inputs)
+    if since is not None:
+        progress.say(f"nothing changed since {since:%Y-%m-%d %H:%M} UTC, the report is current")
+    else:
+        from rl_pipeline.commands.report_making import make_report  # with all that analysis needs
+
+        bundle = make_report(experiment, thresholds, request.out, progress, force=request.force)
+        if inputs is not None:
+            state.remember(inputs, bundle.files)
+        progress.say(f"{len(bundle.files)} files written")
     progress.say(f"page: {request.out / 'report.html'}")
     progress.say(f"report: {request.out / 'metrics_report.md'}")
+
+
+def digest_of(experiment: ExperimentOnDisk, thresholds: Path | None) -> str | None:
+    """What the report depends on; None when a file cannot be looked at, which reading it will tell."""
+    try:
+        return inputs_of(experiment, b"" if thresholds is None else thresholds.read_bytes())
+    except OSError:
+        return None
 
 
 def chosen_experiment(request: ReportRequest, settings: Settings, progress: Progress) -> ExperimentOnDisk:
@@ -59,34 +67,3 @@ def chosen_experiment(request: ReportRequest, settings: Settings, progress: Prog
     for problem in found.problems:
         progress.warn(f"note: {problem}")
     return found.only()
-
-
-def read_job(log: pipeline.JobLog, progress: Progress) -> pipeline.JobTables:
-    """Parse one log under a bar of its bytes."""
-    with progress.bar(f"reading {log.path.name}", log.size_bytes, "B") as advance:
-        return pipeline.parse_job(log, on_bytes=advance)
-
-
-def require_metrics(experiment: ExperimentOnDisk, jobs: list[pipeline.JobTables]) -> None:
-    """Refuse to write a report about nothing.
-
-    Raises:
-        DataError: no log holds a single recognised line, or none holds a metric block.
-    """
-    where = ", ".join(str(log.path) for log in experiment.jobs)
-    if not any(job.recognised for job in jobs):
-        raise DataError(
-            "No recognised line in any log",
-            where=where,
-            expected="SkyRL, vLLM, Harbor or SLURM lines (text, gzip or zstd)",
-            do="check that these are job logs and not other files; `rl-pipeline discover` shows what was seen",
-            slug="no-recognised-line",
-        )
-    if not any(job.tables["step_metrics"].num_rows for job in jobs):
-        raise DataError(
-            "No metric block in any log",
-            where=where,
-            expected="`Step N: ` blocks of SkyRL's console logger or WANDB_MIRROR lines",
-            do="switch on the console tracker (trainer.logger includes console), or wait for the first step",
-            slug="no-metric-block",
-        )

@@ -4,7 +4,7 @@ Only names, file facts and the ends of files are read here; what a log says is f
 `dialects`.
 """
 
-from rl_pipeline.discovery.checkpoints import CheckpointOnDisk, find_checkpoints
+from rl_pipeline.discovery.checkpoints import CheckpointOnDisk, checkpoint_steps, find_checkpoints
 from rl_pipeline.discovery.discover import discover
 from rl_pipeline.discovery.file_names import LogPattern, parse_log_pattern
 from rl_pipeline.discovery.found import Discovery, ExperimentOnDisk, JobLog, Problem
@@ -28,6 +28,7 @@ __all__ = [
     "Problem",
     "SacctState",
     "changes",
+    "checkpoint_steps",
     "discover",
     "find_checkpoints",
     "find_trial_roots",

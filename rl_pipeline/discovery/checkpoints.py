@@ -11,7 +11,7 @@ off in the middle of a save; without a pointer nobody can tell.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +39,17 @@ class CheckpointOnDisk:
     export: Path | None = None
     complete: bool | None = None
     is_pointer: bool = False
+
+
+def checkpoint_steps(logs: Iterable[Path]) -> frozenset[int] | None:
+    """Steps whose checkpoints or exports lie beside these logs; None when none is found, so nobody can tell.
+
+    A checkpoint that was cut in the middle of its save does not count.
+    """
+    folders = {log.parent.parent if log.parent.name == "logs" else log.parent for log in logs}
+    found = [item for folder in sorted(folders) for item in find_checkpoints(folder)]
+    steps = frozenset(item.step for item in found if item.export or (item.checkpoint and item.complete is not False))
+    return steps or None
 
 
 def find_checkpoints(experiment_folder: Path) -> tuple[CheckpointOnDisk, ...]:

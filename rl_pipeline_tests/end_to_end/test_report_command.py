@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from rl_pipeline.commands.report_state import STATE_FOLDER
 from rl_pipeline.sample import sample_path
 
 COMMAND = str(Path(sys.executable).with_name("rl-pipeline"))
@@ -26,10 +27,11 @@ def run(*arguments: object, home: Path) -> subprocess.CompletedProcess[str]:
 
 
 def digests(folder: Path) -> dict[str, str]:
+    """The files of a report; what is remembered beside them tells where things lie and when they were written."""
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        if path.is_file() and STATE_FOLDER not in path.parts
     }
 
 

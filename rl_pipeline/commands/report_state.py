@@ -1,0 +1,137 @@
+"""What a report was made from, remembered beside it: whether a new one would be the same, and what can be used again.
+
+    <out>/.rl_pipeline_state/report.json     a digest of everything the report depends on, and its files
+                            /tables/…        tables of each log and what was read of trials (table store)
+
+What it depends on: each log and each trial file by size, time and inode, the checkpoints on disk, the name of the
+experiment, the thresholds, and the program with its libraries. A file counts as unchanged when all of that is equal,
+the usual rule of build tools. When anything is doubtful the report is made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime, timezone
+from importlib import metadata
+from pathlib import Path
+
+from rl_pipeline import __version__
+from rl_pipeline.discovery import ExperimentOnDisk, JobLog, checkpoint_steps
+from rl_pipeline.reader.trial_folders import find_trials
+
+STATE_FOLDER = ".rl_pipeline_state"
+STATE_FILE = "report.json"
+STATE_VERSION = 1
+PACKAGE = Path(__file__).resolve().parents[1]
+# Code and templates; in a checkout the templates lie beside the package.
+PROGRAM = (PACKAGE, PACKAGE.parent / "templates")
+PROGRAM_FILES = frozenset({".py", ".yaml", ".md", ".html", ".css", ".js", ".json", ".svg", ".txt"})
+LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "msgspec", "jinja2", "vl-convert-python")
+
+
+class ReportState:
+    """The state beside the report in one folder."""
+
+    def __init__(self, out: Path) -> None:
+        self._out = out
+        self.folder = out / STATE_FOLDER
+
+    @property
+    def tables_url(self) -> str:
+        """Where tables are kept from one report to the next."""
+        return str(self.folder.absolute() / "tables")
+
+    def current_since(self, inputs: str) -> datetime | None:
+        """When the report was made, if it was made from just this and all its files are as they were written.
+
+        Args:
+            inputs: the digest of what a new one would be made from.
+        """
+        try:
+            told = json.loads((self.folder / STATE_FILE).read_text(encoding="utf-8"))
+            if told["version"] != STATE_VERSION or told["inputs"] != inputs:
+                return None
+            if told["files"] != _states(self._out, told["files"]):
+                return None
+            return datetime.fromisoformat(told["made_at"])
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+    def remember(self, inputs: str, files: Sequence[str]) -> None:
+        """The report was made from this, and these are its files. A folder that takes no state is as well.
+
+        Args:
+            inputs: the digest taken before anything was read.
+            files: names relative to the output folder.
+        """
+        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        told = {"version": STATE_VERSION, "inputs": inputs, "made_at": now, "files": _states(self._out, files)}
+        beside = self.folder / f".{STATE_FILE}.{os.getpid()}.tmp"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            beside.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+            os.replace(beside, self.folder / STATE_FILE)  # noqa: PTH105 - atomic on every system
+        except OSError:
+            with suppress(OSError):
+                beside.unlink()
+
+
+def _states(folder: Path, names: Iterable[str]) -> dict[str, list[int]]:
+    """Size and time of files."""
+    return {name: _state(folder / name)[:2] for name in names}
+
+
+def _state(path: Path) -> list[int]:
+    info = path.stat()
+    return [info.st_size, info.st_mtime_ns, info.st_ino]
+
+
+def inputs_of(experiment: ExperimentOnDisk, thresholds: bytes) -> str:
+    """A digest of everything that a report of the experiment depends on."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in _parts(experiment, thresholds):
+        digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
+    return digest.hexdigest()
+
+
+def _parts(experiment: ExperimentOnDisk, thresholds: bytes) -> Iterator[str]:
+    yield repr((STATE_VERSION, program_state(), hashlib.blake2b(thresholds).hexdigest()))
+    yield repr((experiment.experiment, experiment.key))
+    for job in experiment.jobs:
+        yield repr((job.job, job.job_key, job.job_id, str(job.path), log_state(job)))
+    yield repr(sorted(checkpoint_steps(job.path for job in experiment.jobs) or ()))
+    for root in experiment.trial_roots:
+        yield str(root)
+        for found in find_trials(root):
+            yield "\t".join(map(str, found))
+
+
+def log_state(job: JobLog) -> list[int]:
+    """Size, time and inode of a log."""
+    return _state(job.path)
+
+
+def program_state() -> str:
+    """The program, its libraries and Python: what else makes a report different."""
+    digest = hashlib.blake2b(digest_size=16)
+    versions = [f"{name} {_version(name)}" for name in LIBRARIES]
+    digest.update(repr((__version__, platform.python_version(), versions)).encode())
+    for folder in PROGRAM:
+        for root, folders, names in os.walk(folder):
+            folders.sort()
+            for name in sorted(names):
+                if os.path.splitext(name)[1] in PROGRAM_FILES:  # noqa: PTH122 - a name, not a path
+                    digest.update(f"{root}/{name} {_state(Path(root, name))}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def _version(library: str) -> str:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return "-"

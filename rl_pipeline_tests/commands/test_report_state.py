@@ -1,0 +1,152 @@
+"""Whatever a report depends on changes the digest of its inputs, and only an untouched report is current."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rl_pipeline.commands import report_state
+from rl_pipeline.commands.report_state import STATE_FOLDER, ReportState, inputs_of
+from rl_pipeline.discovery import discover
+from rl_pipeline_tests.dialects.trial_files import trial_file
+
+LOG = b"2026-01-09 11:22:33.444 | INFO     | skyrl_train.trainer:train:301 - Started: 'step'\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = tmp_path / "demo"
+    for name in ("logs", "trace_jobs/t1__abcdefg", "trace_jobs/t2__abcdefg"):
+        (folder / name).mkdir(parents=True)
+    (folder / "logs" / "demo_1001.out").write_bytes(LOG)
+    (folder / "logs" / "demo_1002.out").write_bytes(LOG * 2)
+    for trial in (folder / "trace_jobs").iterdir():
+        (trial / "result.json").write_bytes(trial_file())
+    return folder
+
+
+def digest(run: Path, thresholds: bytes = b"") -> str:
+    return inputs_of(discover([run]).only(), thresholds)
+
+
+def grow(run: Path) -> None:
+    with (run / "logs" / "demo_1002.out").open("ab") as log:
+        log.write(LOG)
+
+
+def touch(run: Path) -> None:
+    log = run / "logs" / "demo_1001.out"
+    os.utime(log, ns=(log.stat().st_atime_ns, log.stat().st_mtime_ns + 1))
+
+
+def replace(run: Path) -> None:
+    log = run / "logs" / "demo_1001.out"
+    before = log.stat()
+    (run / "new").write_bytes(LOG.replace(b"step", b"eval"))
+    (run / "new").replace(log)
+    os.utime(log, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def add_job(run: Path) -> None:
+    (run / "logs" / "demo_1003.out").write_bytes(LOG * 3)
+
+
+def remove_job(run: Path) -> None:
+    (run / "logs" / "demo_1001.out").unlink()
+
+
+def add_trial(run: Path) -> None:
+    shutil.copytree(run / "trace_jobs" / "t1__abcdefg", run / "trace_jobs" / "t3__abcdefg")
+
+
+def remove_trial(run: Path) -> None:
+    shutil.rmtree(run / "trace_jobs" / "t1__abcdefg")
+
+
+def change_trial(run: Path) -> None:
+    (run / "trace_jobs" / "t1__abcdefg" / "result.json").write_bytes(trial_file(trial_name="other"))
+
+
+def start_trial(run: Path) -> None:
+    (run / "trace_jobs" / "t9__abcdefg").mkdir()
+
+
+def save_checkpoint(run: Path) -> None:
+    (run / "checkpoints" / "global_step_10").mkdir(parents=True)
+    (run / "checkpoints" / "latest_ckpt_global_step.txt").write_text("10")
+
+
+CHANGES = [
+    grow, touch, replace, add_job, remove_job, add_trial, remove_trial, change_trial, start_trial, save_checkpoint,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_every_change_of_an_input_is_seen(run: Path, change: Callable[[Path], None]):
+    before = digest(run)
+    assert digest(run) == before
+
+    change(run)
+
+    assert digest(run) != before
+
+
+def test_other_thresholds_and_another_program_are_seen(run: Path, monkeypatch: pytest.MonkeyPatch):
+    before = digest(run)
+
+    assert digest(run, b"R1: {}") != before
+    monkeypatch.setattr(report_state, "__version__", "9.9")
+    assert digest(run) != before
+
+
+def test_a_name_of_another_experiment_is_seen(run: Path):
+    assert inputs_of(discover([run / "logs"], experiment="other").only(), b"") != digest(run / "logs")
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    (tmp_path / "out" / "charts").mkdir(parents=True)
+    (tmp_path / "out" / "report.json").write_text("{}")
+    (tmp_path / "out" / "charts" / "reward.png").write_bytes(b"png")
+    return tmp_path / "out"
+
+
+FILES = ("charts/reward.png", "report.json")
+
+
+def test_a_report_is_current_for_the_inputs_it_was_made_from(out: Path):
+    assert ReportState(out).current_since("a") is None
+
+    ReportState(out).remember("a", FILES)
+
+    assert ReportState(out).current_since("a") is not None
+    assert ReportState(out).current_since("b") is None
+
+
+def test_a_report_that_somebody_touched_is_not_current(out: Path):
+    for change in (lambda path: path.unlink(), lambda path: path.write_text("{ }")):
+        (out / "report.json").write_text("{}")
+        ReportState(out).remember("a", FILES)
+        change(out / "report.json")
+
+        assert ReportState(out).current_since("a") is None
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"version": 1, "inputs": "a", "files": 5}', "\0"])
+def test_a_damaged_state_is_none(out: Path, content: str):
+    ReportState(out).remember("a", FILES)
+    (out / STATE_FOLDER / "report.json").write_text(content)
+
+    assert ReportState(out).current_since("a") is None
+
+
+def test_a_folder_that_takes_no_state_is_no_error(out: Path):
+    (out / STATE_FOLDER).write_text("a file where the folder belongs")
+
+    ReportState(out).remember("a", FILES)
+
+    assert ReportState(out).current_since("a") is None
