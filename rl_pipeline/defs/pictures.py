@@ -14,6 +14,7 @@ import dagster as dg
 
 from rl_pipeline.defs.metadata import INLINE_LIMIT, cell
 from rl_pipeline.report.formatting import percent
+from rl_pipeline.report.markdown_escape import markdown_escape
 from rl_pipeline.report.page.pictures import Picture, standalone
 from rl_pipeline.report.palette import LIGHT
 
@@ -31,8 +32,8 @@ def shown(picture: Picture) -> dg.MetadataValue:
     chart = picture.chart
     svg = base64.b64encode(standalone(picture).encode()).decode()
     if len(svg) > PICTURE_LIMIT:
-        return dg.MetadataValue.md(f"{cell(chart.title)} (in the report)")
-    return dg.MetadataValue.md(f"![{cell(chart.alt)}](data:image/svg+xml;base64,{svg})")
+        return dg.MetadataValue.md(f"{markdown_escape(chart.title)} (in the report)")
+    return dg.MetadataValue.md(f"![{markdown_escape(chart.alt)}](data:image/svg+xml;base64,{svg})")
 
 
 def pictures(drawn: Iterable[Picture], names: Iterable[str]) -> dict[str, dg.MetadataValue]:

@@ -51,7 +51,8 @@ def test_in_a_synchronous_run_generation_stands_in_the_place_of_the_wait():
     frames = experiment_frames(jobs=[job_row("job_1")], step_metrics=rows)
     wait = first_numbers(analyse_experiment(frames), canonical_steps(frames), None)[2]
 
-    assert (wait.label, wait.estimate.value) == ("Generating", pytest.approx(0.6))
+    assert wait.label == "Generating"
+    assert wait.estimate.value == pytest.approx(0.6)
 
 
 @given(st.lists(st.tuples(st.floats(0, 100), st.floats(1, 1_000)), min_size=10, max_size=60))

@@ -59,7 +59,7 @@ def test_a_narrow_picture_is_narrow_and_has_the_same_marks(pictures: dict[str, P
     def width(svg: str) -> float:
         return float(svg.split('"')[1].split()[2])
 
-    assert (width(picture.narrow), width(picture.wide)) == (pytest.approx(360, abs=40), pytest.approx(820, abs=40))
+    assert [width(picture.narrow), width(picture.wide)] == pytest.approx([360, 820], abs=40)
     assert picture.narrow.count("data-r=") == picture.wide.count("data-r=")
     assert pictures["entropy"].narrow is None
 
