@@ -1,0 +1,91 @@
+"""Helper processes: fresh interpreters that answer messages, for work that holds Python's lock or much memory.
+
+They are no forks: a fork of a process with threads can hang, and a spawned one of `multiprocessing` would run the
+parent's program again. A helper is told where to find the package and one function to run. A message is its length (4
+bytes, little-endian) and its content; the helper ends when its input does, so it never outlives its parent.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+PROGRAM = "import sys; sys.path[:] = sys.argv[2:]; from {module} import answer; "
+PROGRAM += "from rl_pipeline.processes import answer_all; answer_all(answer)"
+PACKAGES = Path(__file__).parents[1]  # where the package lies, however it was found
+LAST_WORDS_S = 10.0  # a helper whose input is closed ends after the message it is at
+LENGTH_BYTES = 4
+
+Answer = Callable[[bytes], bytes]
+
+
+class Helper:
+    """One helper process.
+
+    Args:
+        module: a module of this package with a function `answer`, bytes to bytes.
+    """
+
+    def __init__(self, module: str) -> None:
+        options = ["-I", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
+        places = [os.path.abspath(place) for place in (*sys.path, str(PACKAGES))]  # noqa: PTH100 - "" is the working folder
+        command = [sys.executable, *options, "-c", PROGRAM.format(module=module), module, *places]
+        self.process: subprocess.Popen[bytes] | None = None
+        if sys.executable:
+            with suppress(OSError):
+                self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def ask(self, message: bytes) -> bytes | None:
+        """The answer; None when the helper could not be started, or died."""
+        if self.process is None or self.process.stdin is None or self.process.stdout is None:
+            return None
+        try:
+            _send(self.process.stdin, message)
+            return _receive(self.process.stdout)
+        except (OSError, ValueError):
+            return None
+
+    def close(self) -> None:
+        """End the helper."""
+        process = self.process
+        if process is None or process.stdin is None or process.stdout is None:
+            return
+        with suppress(OSError):
+            process.stdin.close()
+        try:
+            process.wait(LAST_WORDS_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+
+
+def answer_all(answer: Answer) -> None:
+    """The program of a helper: answer every message of standard input on standard output."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, and closes the input
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # what a library prints must not come between the answers
+    while (message := _receive(source)) is not None:
+        _send(sink, answer(message))
+
+
+def _send(stream: IO[bytes], content: bytes) -> None:
+    stream.write(len(content).to_bytes(LENGTH_BYTES, "little"))
+    stream.write(content)
+    stream.flush()
+
+
+def _receive(stream: IO[bytes]) -> bytes | None:
+    """One message; None when the stream ended."""
+    head = stream.read(LENGTH_BYTES)
+    if len(head) < LENGTH_BYTES:
+        return None
+    length = int.from_bytes(head, "little")
+    content = stream.read(length)
+    return content if len(content) == length else None
