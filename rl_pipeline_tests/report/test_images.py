@@ -10,8 +10,7 @@ import pytest
 import vl_convert
 
 from rl_pipeline.report.charts.chart import Chart
-from rl_pipeline.report.images import chart_csv, chart_png, chart_svg
-from rl_pipeline.report.vega import SIGNATURE, _chunks, packed
+from rl_pipeline.report.images import SIGNATURE, _chunks, chart_csv, chart_png, chart_svg, packed
 
 
 @pytest.fixture(scope="module")

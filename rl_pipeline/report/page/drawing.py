@@ -13,13 +13,15 @@ with scripts off or in a mail's preview.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
+import vl_convert
+
 from rl_pipeline.report.charts.chart import WIDTH, Chart
-from rl_pipeline.report.vega import svg_of
+from rl_pipeline.report.images import GRAMMAR, drawable
 
 NARROW_WIDTH = 300
 SVG = "{http://www.w3.org/2000/svg}"
@@ -51,18 +53,17 @@ class LegendEntry:
     text: str
 
 
-def drawing(chart: Chart, width: int | None = None, *, svg_of: Callable[[Mapping[str, Any]], str] = svg_of) -> str:
+def drawing(chart: Chart, width: int | None = None) -> str:
     """The chart without title and legend as SVG text.
 
     Args:
         chart: made with `palette.PAGE`.
         width: of its plot in CSS pixels; None leaves it as it is.
-        svg_of: who draws a specification.
     """
     spec = _bare(dict(chart.spec))
     if width is not None:
         spec = _resized(spec, width / WIDTH)
-    made = _tree(svg_of(spec), f"{chart.name}-{width or 'w'}")
+    made = _tree(str(vl_convert.vegalite_to_svg(drawable(spec), vl_version=GRAMMAR)), f"{chart.name}-{width or 'w'}")
     return ElementTree.tostring(made, encoding="unicode")
 
 

@@ -8,16 +8,16 @@ page's variables.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
+import vl_convert
+
 from rl_pipeline.report.charts.chart import Chart
+from rl_pipeline.report.images import SCALE, packed
 from rl_pipeline.report.page.drawing import NARROW_WIDTH, LegendEntry, drawing, legend
 from rl_pipeline.report.palette import FONT, LIGHT, Theme, variables
-from rl_pipeline.report.studio import Studio
-from rl_pipeline.report.vega import png_of
 
 MARGIN, TITLE_LINE, SUBTITLE_LINE, LEGEND_LINE = 8, 19, 14, 18
 CHARACTER = 6.1  # pixels of a character in the legend's size
@@ -32,31 +32,19 @@ class Picture:
         chart: what is drawn.
         wide: without title and legend.
         narrow: the same for a phone; None for small charts, which fit.
-        pixels: the PNG file, title and legend included, where it was made already.
     """
 
     chart: Chart
     wide: str
     narrow: str | None
-    pixels: bytes | None = None
 
 
-def drawn(charts: Sequence[Chart], *, helpers: int = 2) -> tuple[Picture, ...]:
-    """Every chart as a picture, drawn in helper processes.
-
-    Args:
-        charts: made with `palette.PAGE`.
-        helpers: how many charts are drawn at once.
-    """
-    with Studio(min(helpers, len(charts))) as studio:
-        return tuple(studio.map(partial(_picture, studio), charts))
-
-
-def _picture(studio: Studio, chart: Chart) -> Picture:
-    wide = drawing(chart, svg_of=studio.svg_of)
-    narrow = None if chart.is_small else drawing(chart, NARROW_WIDTH, svg_of=studio.svg_of)
-    picture = Picture(chart=chart, wide=wide, narrow=narrow)
-    return replace(picture, pixels=studio.png_of(standalone(picture)))
+def drawn(charts: Iterable[Chart]) -> tuple[Picture, ...]:
+    """Every chart as a picture."""
+    return tuple(
+        Picture(chart=chart, wide=drawing(chart), narrow=None if chart.is_small else drawing(chart, NARROW_WIDTH))
+        for chart in charts
+    )
 
 
 def standalone(picture: Picture, theme: Theme = LIGHT) -> str:
@@ -80,7 +68,7 @@ def standalone(picture: Picture, theme: Theme = LIGHT) -> str:
 
 def png(picture: Picture) -> bytes:
     """The file as pixels, at twice its size."""
-    return png_of(standalone(picture)) if picture.pixels is None else picture.pixels
+    return packed(bytes(vl_convert.svg_to_png(standalone(picture), scale=SCALE)))
 
 
 def _head(chart: Chart) -> tuple[str, float]:
