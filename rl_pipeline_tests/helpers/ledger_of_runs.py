@@ -8,7 +8,14 @@ from collections.abc import Sequence
 import dagster as dg
 
 from rl_pipeline.defs.runs import READ_LOG, REPORT
-from rl_pipeline.defs.versions import REPORT_ASSET, complete_jobs, current_experiment_version, recorded_versions
+from rl_pipeline.defs.versions import (
+    REPORT_ASSET,
+    complete_jobs,
+    current_experiment_version,
+    index_version,
+    recorded_index,
+    recorded_versions,
+)
 from rl_pipeline_tests.helpers.lab import Lab
 
 SUCCESS = dg.DagsterRunStatus.SUCCESS
@@ -23,7 +30,7 @@ def runs(
 
 
 def made_of_what_is_on_disk(instance: dg.DagsterInstance, lab: Lab, *, running: Sequence[str] = ()) -> bool:
-    """Whether every job is made of its log as it is now, every report of its jobs, and nothing is on its way."""
+    """Whether each job is made of its log as it is now, each report of its jobs, the index of them, and all is quiet."""
     complete = complete_jobs(instance)
     reports = recorded_versions(instance, REPORT_ASSET)
     for experiment in lab.discovered().experiments:
@@ -36,7 +43,7 @@ def made_of_what_is_on_disk(instance: dg.DagsterInstance, lab: Lab, *, running: 
         wanted = current_experiment_version(instance, [job.job_key for job in experiment.jobs])
         if reports.get(experiment.key) != wanted:
             return False
-    return not unfinished(instance)
+    return recorded_index(instance) == index_version(reports) and not unfinished(instance)
 
 
 def unfinished(instance: dg.DagsterInstance) -> Sequence[dg.DagsterRun]:
