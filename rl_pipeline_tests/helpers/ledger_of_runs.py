@@ -30,7 +30,7 @@ def runs(
 
 
 def made_of_what_is_on_disk(instance: dg.DagsterInstance, lab: Lab, *, running: Sequence[str] = ()) -> bool:
-    """Whether each job is made of its log as it is now, each report of its jobs, the index of them, and all is quiet."""
+    """Whether each job is made of its log, each report of its jobs, the index of reports, and all is quiet."""
     complete = complete_jobs(instance)
     reports = recorded_versions(instance, REPORT_ASSET)
     for experiment in lab.discovered().experiments:
