@@ -28,7 +28,7 @@ from rl_pipeline.reader import Needles, ReadReport, read_messages
 from rl_pipeline.report.bundle import Bundle, write_bundle
 from rl_pipeline.report.page.index import Index, write_index
 from rl_pipeline.schema import ALL_TABLES, JOB_TABLES, Job, SkippedTrial, Trial
-from rl_pipeline.tables.frames import RowSink, arrow_schema, from_frame, to_arrow, to_frame
+from rl_pipeline.tables.frames import RowSink, arrow_schema, to_arrow, to_frame
 from rl_pipeline.tables.store import TableStore
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
 
 # Goes into every data version: raise it when the same log gives other rows.
 PARSER_VERSION = "1"
+DECIDE_THE_JOB, TELL_THE_JOB = ("started_at", "finished_at", "zone"), ("job", "job_confidence")
 LOG_NEEDLES = Needles(any_of=NEEDLES, block_head=BLOCK_HEAD, traceback_head=TRACEBACK_HEAD)
 
 
@@ -147,13 +148,21 @@ def read_experiment_trials(
         roots: trial roots; overlapping ones are read once.
         jobs: the parsed jobs of the experiment, for their time windows.
         ledger: URL of the ledger's folder; None reads everything anew.
-        workers: threads that read files.
+        workers: processes that read files when there are many.
         on_progress: told how many files were handled since the last call.
     """
     trials, skipped = trial_ledger.read_trials(roots, ledger, workers=workers, on_progress=on_progress)
     windows = to_frame(pa.concat_tables([job.tables[Job.TABLE] for job in jobs])) if jobs else empty_frame(Job)
-    attributed = attribute_trials(to_frame(trials), windows)
-    return TrialTables(trials=from_frame(attributed, Trial), skipped=skipped)
+    return TrialTables(trials=with_jobs(trials, windows), skipped=skipped)
+
+
+def with_jobs(trials: pa.Table, windows: pd.DataFrame) -> pa.Table:
+    """The trials with the job of each; only the columns that decide it become a frame."""
+    attributed = attribute_trials(to_frame(trials.select([*DECIDE_THE_JOB, *TELL_THE_JOB])), windows)
+    for name in TELL_THE_JOB:
+        place = trials.schema.get_field_index(name)
+        trials = trials.set_column(place, trials.schema.field(place), pa.array(attributed[name], pa.string()))
+    return trials
 
 
 def empty_frame(row: type[Any]) -> pd.DataFrame:

@@ -19,8 +19,9 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 from uuid import uuid4
 
 import pyarrow as pa
@@ -39,6 +40,7 @@ PUBLISHED = {VllmStat: "vllm_metrics_table.csv", Trial: "trial_results.csv"}  # 
 FORMULA = re.compile(r"^[=+\-@\t\r\n＝＋－＠]")
 UNSAFE_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 NAME_LIMIT = 100
+SLICE_ROWS = 8192
 
 Writer = Callable[[IO[bytes]], object]
 
@@ -60,26 +62,25 @@ def write_exports(frames: Frames, folder: Path) -> tuple[str, ...]:
         folder: is made when it is not there; other files in it stay.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    tables = {row.TABLE: from_frame(getattr(frames, row.TABLE), row) for row in ALL_TABLES}
-    files = dict(_files(tables))
-    for name, write in files.items():
-        _write_in_place(folder / name, write)
-    return tuple(sorted(files))
+    names: list[str] = []
+    for row in ALL_TABLES:  # one at a time, so that only one stands in memory as Arrow
+        names += _write_table(from_frame(getattr(frames, row.TABLE), row), row, folder)
+    metrics = from_frame(getattr(frames, StepMetric.TABLE), StepMetric)
+    jobs: list[str] = from_frame(getattr(frames, Job.TABLE), Job)["job"].to_pylist()
+    for name, of_jobs in {METRICS_TABLE: jobs, **{name: [job] for job, name in file_names(jobs).items()}}.items():
+        some = metrics if name == METRICS_TABLE else metrics.filter(pc.equal(metrics["job"], of_jobs[0]))
+        _write_in_place(folder / name, _csv_writer(wide_metrics(some, of_jobs, without_formula)))
+        names.append(name)
+    return tuple(sorted(names))
 
 
-def _files(tables: dict[str, pa.Table]) -> Iterator[tuple[str, Writer]]:
-    for row in ALL_TABLES:
-        yield f"{row.TABLE}.parquet", _parquet_writer(tables[row.TABLE], arrow_schema(row))
-        write_csv = _csv_writer(tables[row.TABLE])
-        yield f"{row.TABLE}.csv", write_csv
-        if row in PUBLISHED:
-            yield PUBLISHED[row], write_csv
-    jobs: list[str] = tables[Job.TABLE]["job"].to_pylist()
-    metrics = tables[StepMetric.TABLE]
-    yield METRICS_TABLE, _writer_of(wide_metrics(metrics, jobs, without_formula))
-    for job, name in file_names(jobs).items():
-        of_job = metrics.filter(pc.equal(metrics["job"], job))
-        yield name, _writer_of(wide_metrics(of_job, [job], without_formula))
+def _write_table(table: pa.Table, row: type[Any], folder: Path) -> Iterator[str]:
+    """One table under all its names."""
+    _write_in_place(folder / f"{row.TABLE}.parquet", lambda file: write_parquet(file, table, arrow_schema(row)))
+    yield f"{row.TABLE}.parquet"
+    for name in (f"{row.TABLE}.csv", *([PUBLISHED[row]] if row in PUBLISHED else [])):
+        _write_in_place(folder / name, _csv_writer(table, _csv_column))
+        yield name
 
 
 def file_names(jobs: Sequence[str]) -> dict[str, str]:
@@ -101,14 +102,24 @@ def without_formula(text: str) -> str:
     return f"'{text}" if FORMULA.match(text) else text
 
 
-def _csv_writer(table: pa.Table) -> Writer:
-    return _writer_of(pa.Table.from_arrays([_csv_column(column) for column in table.columns], names=table.schema.names))
+def _csv_writer(table: pa.Table, safe: Callable[[pa.ChunkedArray], pa.ChunkedArray] = lambda column: column) -> Writer:
+    """Writes a table in slices, so that its texts are never there as a whole.
 
+    Args:
+        table: names of its columns come from logs too.
+        safe: makes cells of a column that a spreadsheet does not run.
+    """
+    names = [without_formula(name) for name in table.schema.names]
 
-def _writer_of(table: pa.Table) -> Writer:
-    """Writes a table whose texts are safe already; names of metrics come from logs too."""
-    told = table.rename_columns([without_formula(name) for name in table.schema.names])
-    return lambda file: pa_csv.write_csv(told, file)
+    def write(file: IO[bytes]) -> None:
+        slices = (table.slice(start, SLICE_ROWS) for start in range(0, max(1, table.num_rows), SLICE_ROWS))
+        cells = (pa.Table.from_arrays([safe(column) for column in some.columns], names=names) for some in slices)
+        first = next(cells)
+        with pa_csv.CSVWriter(file, first.schema) as writer:
+            for some in chain([first], cells):
+                writer.write_table(some)
+
+    return write
 
 
 def _csv_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -124,10 +135,6 @@ def _csv_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 @lru_cache(maxsize=4096)  # few maps differ: rewards are 0 or 1, exceptions have a handful of names
 def _json_of(items: tuple[tuple[str, float | None], ...]) -> str:
     return json.dumps(dict(items), ensure_ascii=False)
-
-
-def _parquet_writer(table: pa.Table, schema: pa.Schema) -> Writer:
-    return lambda file: write_parquet(file, table, schema)
 
 
 def _write_in_place(path: Path, write: Writer) -> None:
