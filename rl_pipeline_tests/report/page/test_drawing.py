@@ -113,3 +113,10 @@ def test_text_of_a_log_stays_text_and_never_stops_the_drawing(text: str):
 
 def test_the_same_chart_gives_the_same_picture():
     assert drawing(chart_of(["a", "b"])) == drawing(chart_of(["a", "b"]))
+
+
+def test_a_narrow_picture_of_very_many_points_draws_some_of_them():
+    chart = chart_of([str(n % 7) for n in range(2_000)], size=20)
+
+    assert drawing(chart).count("data-r=") == 2_000
+    assert drawing(chart, 300).count("data-r=") == 667
