@@ -24,8 +24,6 @@ function sortBy(table, column, descending) {
 }
 
 for (const table of document.querySelectorAll("table.sortable")) {
-  // The place of a row when the page was made: pictures find their numbers by it.
-  [...table.tBodies[0].rows].forEach((row, place) => { row.dataset.at = place; });
   for (const head of table.tHead.rows[0].cells) {
     if (head.dataset.fixed !== undefined || !head.textContent.trim()) continue;
     const button = document.createElement("button");

@@ -110,7 +110,7 @@ def _points(x: dict[str, Any], y: dict[str, Any], theme: Theme) -> dict[str, Any
             "x": x,
             "y": {**y, "field": "value"},
             "color": {"value": theme.accent},
-            "opacity": {"value": 0.55},
+            "strokeOpacity": {"value": 0.55},
             "shape": {
                 "condition": {"test": "datum.is_below_print_precision", "value": "triangle-down"},
                 "value": "circle",

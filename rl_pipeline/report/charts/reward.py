@@ -112,7 +112,7 @@ def _points(x: dict[str, Any], y: dict[str, Any], theme: Theme) -> dict[str, Any
             "x": x,
             "y": {**y, "field": "reward"},
             "color": {"value": theme.accent},
-            "opacity": {"condition": {"test": "datum.is_warm_up", "value": 0.4}, "value": 0.6},
+            "strokeOpacity": {"value": 0.6},
             "shape": {"condition": {"test": "datum.is_canonical", "value": "circle"}, "value": "cross"},
         },
     }

@@ -31,7 +31,7 @@ def outcome_chart(data: ChartData, theme: Theme) -> Chart | None:
         title=title,
         subtitle=subtitle,
         alt=f"Stacked bars of trial outcomes over time. {title}.",
-        spec=specification(title, subtitle, theme, _body(course, rows, OUTCOME_COLUMNS, names)),
+        spec=specification(title, subtitle, theme, _body(course, rows, OUTCOME_COLUMNS, names, top=1.0)),
         columns=OUTCOME_COLUMNS,
         rows=rows,
     )
@@ -73,14 +73,14 @@ def _words(name: str) -> str:
 def _remarks(course: TrialCourse) -> str:
     left_out = f" · {thousands(course.without_time)} without an end time left out" if course.without_time else ""
     few = len({cell.hours for cell in course.outcomes if cell.of_trials < _fewest(course)})
-    in_table = f" · {plural(few, 'bin')} of fewer than {FEW} trials in the table only" if few else ""
+    in_table = f" · {plural(few, 'bin')} of fewer than {_fewest(course)} trials in the table only" if few else ""
     return in_table + left_out
 
 
 def _fewest(course: TrialCourse) -> int:
-    """Trials that a bin must hold to be drawn; any number in a run whose bins are all small."""
+    """Trials that a bin must hold to be drawn: a quarter of the middle bin, at most `FEW`."""
     sizes = sorted({cell.hours: cell.of_trials for cell in course.outcomes}.values())
-    return FEW if sizes[len(sizes) // 2] >= FEW else 1
+    return max(1, min(FEW, sizes[len(sizes) // 2] // 4))
 
 
 def _rows(cells: Sequence[CourseCell]) -> tuple[tuple[Cell, ...], ...]:
@@ -91,7 +91,12 @@ def _rows(cells: Sequence[CourseCell]) -> tuple[tuple[Cell, ...], ...]:
 
 
 def _body(
-    course: TrialCourse, rows: tuple[tuple[Cell, ...], ...], columns: tuple[str, ...], names: dict[str, str]
+    course: TrialCourse,
+    rows: tuple[tuple[Cell, ...], ...],
+    columns: tuple[str, ...],
+    names: dict[str, str],
+    *,
+    top: float | None = None,
 ) -> dict[str, Any]:
     # A bin at the end of the run may hold a handful of trials: its shares say nothing.
     fewest = _fewest(course)
@@ -123,6 +128,7 @@ def _body(
                 "stack": "zero",
                 "title": "trials",
                 "axis": {"format": ".0%"},
+                **({"scale": {"domain": [0, top]}} if top else {}),
             },
             "color": {
                 "field": columns[2],

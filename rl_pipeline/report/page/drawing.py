@@ -23,7 +23,8 @@ import vl_convert
 from rl_pipeline.report.charts.chart import WIDTH, Chart
 from rl_pipeline.report.images import GRAMMAR, drawable
 
-NARROW_WIDTH = 300
+NARROW_WIDTH, NARROW_POINTS = 300, 700
+SMALL_MARK = 40  # square pixels; larger marks say something of their own
 SVG = "{http://www.w3.org/2000/svg}"
 ELEMENTS = {"svg", "g", "path", "line", "rect", "text", "tspan", "circle", "clipPath", "defs"}
 ATTRIBUTES = (
@@ -62,7 +63,7 @@ def drawing(chart: Chart, width: int | None = None) -> str:
     """
     spec = _bare(dict(chart.spec))
     if width is not None:
-        spec = _resized(spec, width / WIDTH)
+        spec = _thinned(_resized(spec, width / WIDTH), len(chart.rows))
     made = _tree(str(vl_convert.vegalite_to_svg(drawable(spec), vl_version=GRAMMAR)), f"{chart.name}-{width or 'w'}")
     return ElementTree.tostring(made, encoding="unicode")
 
@@ -141,6 +142,21 @@ def _resized(spec: dict[str, Any], factor: float) -> dict[str, Any]:
         return node
 
     made: dict[str, Any] = _map(spec, change)
+    return made
+
+
+def _thinned(spec: dict[str, Any], rows: int) -> dict[str, Any]:
+    """A small picture of very many points draws some of them only: more would not be told apart."""
+    every = -(-rows // NARROW_POINTS)
+
+    def change(node: dict[str, Any]) -> dict[str, Any]:
+        mark = node.get("mark")
+        is_one_of_many = isinstance(mark, Mapping) and mark.get("type") == "point" and mark.get("size", 0) <= SMALL_MARK
+        if is_one_of_many and "row" in (_first_record(node) or {"row": 0}):
+            return {**node, "transform": [*node.get("transform", []), {"filter": f"datum.row % {every} === 0"}]}
+        return node
+
+    made: dict[str, Any] = _map(spec, change) if every > 1 else spec
     return made
 
 

@@ -23,13 +23,13 @@ from rl_pipeline.report.views.lineage import lineage_section
 from rl_pipeline.report.views.noise import noise_section
 from rl_pipeline.report.views.populations import populations_section
 from rl_pipeline.report.views.section import Block, SectionView
-from rl_pipeline.report.views.table import table
+from rl_pipeline.report.views.table import TableView, table
 from rl_pipeline.report.views.time import time_section
 from rl_pipeline.report.views.trend import trend_section
 from rl_pipeline.report.views.trial_groups import trial_groups_section
 from rl_pipeline.report.views.trials import trials_view
 
-NAMES_SHOWN = 60
+NAMES_SHOWN, MOST_ROWS = 60, 150
 TRIAL_PICTURES = (
     "outcomes_over_time",
     "failures_over_time",
@@ -162,7 +162,18 @@ def _section(
 
 
 def _titled(block: Block, title: str) -> Block:
-    return block if block.heading else Block(heading=title, table=block.table, notes=block.notes)
+    return Block(heading=block.heading or title, table=_cut(block.table), notes=(*block.notes, *_rest(block.table)))
+
+
+def _cut(view: TableView | None) -> TableView | None:
+    """The first rows of a very long table."""
+    return view and TableView(columns=view.columns, rows=view.rows[:MOST_ROWS])
+
+
+def _rest(view: TableView | None) -> tuple[str, ...]:
+    if view is None or len(view.rows) <= MOST_ROWS:
+        return ()
+    return (f"The first {MOST_ROWS} of {len(view.rows):,} rows; all of them in metrics_report.md.",)
 
 
 def _trial_blocks(result: ExperimentResult) -> list[Block]:

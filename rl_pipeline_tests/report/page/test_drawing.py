@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -116,7 +117,8 @@ def test_the_same_chart_gives_the_same_picture():
 
 
 def test_a_narrow_picture_of_very_many_points_draws_some_of_them():
-    chart = chart_of([str(n % 7) for n in range(2_000)], size=20)
+    made = chart_of(["a"] * 2_000, size=20)
+    chart = replace(made, spec={**made.spec, "encoding": {"x": made.spec["encoding"]["x"]}})
 
     assert drawing(chart).count("data-r=") == 2_000
     assert drawing(chart, 300).count("data-r=") == 667
