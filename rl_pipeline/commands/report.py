@@ -42,6 +42,8 @@ def run(request: ReportRequest) -> None:
     if since is not None:
         progress.say(f"nothing changed since {since:%Y-%m-%d %H:%M} UTC, the report is current")
     else:
+        # Arrow reads this when it is imported. Its own pools keep what they no longer need; the system's give it back.
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
         from rl_pipeline.commands.report_making import make_report  # with all that analysis needs
 
         bundle = make_report(experiment, thresholds, request.out, progress, force=request.force)

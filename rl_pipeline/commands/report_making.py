@@ -45,6 +45,7 @@ def make_report(
         trials = pipeline.read_experiment_trials(experiment.trial_roots, jobs, ledger=ledger, on_progress=advance)
     progress.say(f"{trials.trials.num_rows:,} trials read, {trials.skipped.num_rows:,} folders skipped")
     frames = pipeline.load_frames(experiment.experiment, jobs, trials)
+    del jobs, trials  # the frames are enough from here on
     progress.say("analysing")
     on_disk = checkpoint_steps(log.path for log in experiment.jobs)
     result = pipeline.analyse_experiment(frames, thresholds, checkpoints_on_disk=on_disk)
