@@ -18,9 +18,11 @@ from rl_pipeline.analysis.engine_bins import EngineBin, engine_bins
 from rl_pipeline.analysis.engine_courses import EngineCourses, engine_courses
 from rl_pipeline.analysis.error_counts import ErrorCount, error_counts
 from rl_pipeline.analysis.findings.finding import FIRED
+from rl_pipeline.analysis.first_numbers import FirstNumber, first_numbers
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.job_comparison import JobMeans
 from rl_pipeline.analysis.lineage import SAMPLES
+from rl_pipeline.analysis.metric_overview import MetricOverview, metric_overview
 from rl_pipeline.analysis.numbers import finite, mean, whole
 from rl_pipeline.analysis.populations import training_trials
 from rl_pipeline.analysis.published import pass_at_k_of
@@ -136,6 +138,8 @@ class ChartData:
         waterfall: from the first to the last second.
         jobs: the jobs quantity by quantity.
         checkpoints: the choice and its candidates.
+        metrics: every metric in one line.
+        numbers: the five that stand first; none without results.
     """
 
     reward: RewardSeries
@@ -158,6 +162,8 @@ class ChartData:
     waterfall: Waterfall | None = None
     jobs: tuple[JobMeans, ...] = ()
     checkpoints: CheckpointChoice | None = None
+    metrics: tuple[MetricOverview, ...] = ()
+    numbers: tuple[FirstNumber, ...] = ()
 
 
 def chart_data(frames: ExperimentFrames, result: ExperimentResult | None = None) -> ChartData:
@@ -165,9 +171,9 @@ def chart_data(frames: ExperimentFrames, result: ExperimentResult | None = None)
     findings = result.findings if result else ()
     rows = all_rows(frames)
     canonical = canonical_of(rows)
-    k = _pass_k(frames)
+    k = result.published.pass_k if result else _pass_k(frames)
     return ChartData(
-        reward=reward_series(frames, rows),
+        reward=reward_series(rows, k),
         errors=error_counts(frames, rows),
         step_parts=step_parts(rows),
         engine_bins=engine_bins(frames.vllm_stats),
@@ -187,6 +193,8 @@ def chart_data(frames: ExperimentFrames, result: ExperimentResult | None = None)
         waterfall=result.time.waterfall if result else None,
         jobs=result.comparison if result else (),
         checkpoints=result.checkpoints if result else None,
+        metrics=metric_overview(canonical),
+        numbers=first_numbers(result, canonical, result.trials.tasks) if result else (),
     )
 
 
@@ -199,9 +207,8 @@ def _timeline(frames: ExperimentFrames, rows: pd.DataFrame, result: ExperimentRe
     return find_timeline(frames, rows, result.lineage.links, endings)
 
 
-def reward_series(frames: ExperimentFrames, rows: pd.DataFrame) -> RewardSeries:
-    """Rewards of all rows with the smoothed line over the canonical ones."""
-    k = _pass_k(frames)
+def reward_series(rows: pd.DataFrame, k: int | None) -> RewardSeries:
+    """Rewards of all rows with the smoothed line over the canonical ones; `k` of the pass@k that is logged."""
     samples = first_logged(rows, SAMPLES)
     canonical = canonical_of(rows)
     smoothed = _smoothed(canonical)

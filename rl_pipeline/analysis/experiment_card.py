@@ -84,8 +84,8 @@ class ExperimentCard:
 
 def experiment_card(frames: ExperimentFrames, result: ExperimentResult) -> ExperimentCard:
     """The card of one experiment."""
-    canonical = canonical_of(all_rows(frames))
-    known = profile(frames)
+    rows = all_rows(frames)
+    canonical, known = canonical_of(rows), profile(frames, rows)
     links = result.lineage.links
     starts = [link.started_at for link in links if link.started_at]
     ends = [link.ended_at for link in links if link.ended_at]

@@ -87,9 +87,9 @@ class ExperimentComparison:
     common_tasks: int
 
 
-def profile(frames: ExperimentFrames) -> ExperimentProfile:
-    """Read off what a comparison needs."""
-    rows = all_rows(frames)
+def profile(frames: ExperimentFrames, rows: pd.DataFrame | None = None) -> ExperimentProfile:
+    """Read off what a comparison needs; `rows` (of `all_rows`) only saves computing them again."""
+    rows = all_rows(frames) if rows is None else rows
     canonical = canonical_of(rows)
     named = pass_metric(canonical)
     return ExperimentProfile(

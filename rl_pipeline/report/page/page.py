@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rl_pipeline.analysis.chart_data import ChartData
-from rl_pipeline.analysis.first_numbers import first_numbers
 from rl_pipeline.analysis.inputs import ExperimentFrames
-from rl_pipeline.analysis.metric_overview import metric_overview
 from rl_pipeline.analysis.provenance import Provenance
-from rl_pipeline.analysis.series import canonical_steps
 from rl_pipeline.analysis.summary import ExperimentResult
 from rl_pipeline.metric_catalog import recognised_form
 from rl_pipeline.report.page.findings import FindingGroups, finding_groups
@@ -62,19 +59,17 @@ def page_view(
     pictures: Sequence[Picture],
 ) -> PageView:
     """The view of the whole page."""
-    canonical = canonical_steps(frames)
-    overview = metric_overview(canonical)
-    metrics = [entry.metric for entry in overview]
+    metrics = [entry.metric for entry in data.metrics]
     sections = page_sections(result, data, {picture.chart.name: picture for picture in pictures})
     anchors = [anchor for anchor, _ in navigation(sections)]
     return PageView(
         experiment=frames.experiment,
         facts=facts(result, provenance.trials, _form(metrics)),
         verdict=verdict_view(result.verdict, result.findings),
-        tiles=tiles(first_numbers(result, canonical, data.tasks)),
+        tiles=tiles(data.numbers),
         findings=finding_groups(result.findings, set(metrics), anchors),
         sections=sections,
-        metrics=metric_rows(overview),
+        metrics=metric_rows(data.metrics),
         metric_numbers=NUMBER_TITLES,
         provenance=provenance_view(provenance, frames),
         navigation=navigation(sections),
