@@ -119,7 +119,7 @@ def text_of(trial: dict[str, Any], rng: random.Random, token_ids: int, *, indent
     if not token_ids:
         return text
     turns = 10
-    lists = [[rng.randrange(VOCABULARY) for _ in range(token_ids // (2 * turns))] for _ in range(2 * turns)]
+    lists = [rng.choices(range(VOCABULARY), k=token_ids // (2 * turns)) for _ in range(2 * turns)]
     details = [{"prompt_token_ids": lists[:turns], "completion_token_ids": lists[turns:]}]
     shown = json.dumps(details, indent=4 if indent_ids else None)
     return text.replace(IDS_PLACE, f'"rollout_details": {shown}', 1)

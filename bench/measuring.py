@@ -40,18 +40,32 @@ def _cpu_s() -> float:
     return sum(os.times()[:4])
 
 
-def measure(command: Sequence[str]) -> Cost:
-    """Run a command that ends with `timed`."""
-    process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True)
-    peak = 0
-    while process.poll() is None:
-        peak = max(peak, resident_bytes(process.pid))
-        time.sleep(LOOK_EVERY_S)
-    out = process.stdout.read() if process.stdout else ""
-    if process.returncode:
-        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+def measure(arguments: Sequence[str]) -> Cost:
+    """Run a Python program that ends with `timed`; only what it timed counts."""
+    out, cost = _run([sys.executable, *arguments])
     told = json.loads(out.splitlines()[-1])
-    return Cost(told["wall_s"], told["cpu_s"], peak / MIB)
+    return Cost(told["wall_s"], told["cpu_s"], cost.peak_mib)
+
+
+def measure_command(command: Sequence[str]) -> Cost:
+    """Run a command; everything counts, its start and its children included."""
+    return _run(command)[1]
+
+
+def _run(command: Sequence[str]) -> tuple[str, Cost]:
+    began = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    peak, ended, status, usage = 0, 0, 0, None
+    while not ended:
+        peak = max(peak, resident_bytes(process.pid))
+        ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+        time.sleep(0 if ended else LOOK_EVERY_S)
+    wall = time.perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    out = process.stdout.read() if process.stdout else ""
+    if process.returncode or usage is None:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+    return out, Cost(wall, usage.ru_utime + usage.ru_stime, peak / MIB)
 
 
 def resident_bytes(pid: int) -> int:
