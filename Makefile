@@ -5,6 +5,7 @@ PYTHON ?= $(firstword $(foreach v,3.13 3.12 3.11 3.10,$(shell command -v python$
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
+PORT ?= 3000
 
 .PHONY: help setup demo ui test check format lint types imports reference simulation golden picture docs clean
 
@@ -22,8 +23,8 @@ setup: $(VENV)/.ready  ## the virtual environment, with everything for developme
 demo: $(VENV)/.ready  ## the main job on the bundled sample: every asset, and the report
 	@$(BIN)/rl-pipeline demo
 
-ui: $(VENV)/.ready  ## the Dagster UI on http://127.0.0.1:3000, with its daemon
-	@$(BIN)/rl-pipeline ui
+ui: $(VENV)/.ready  ## the Dagster UI on http://127.0.0.1:3000 (PORT=3001 for another port), with its daemon
+	@$(BIN)/rl-pipeline ui --port $(PORT)
 
 test: $(VENV)/.ready  ## all tests that this machine can run
 	@$(BIN)/python -m pytest -n $(WORKERS) -m "not simulation and not reference"

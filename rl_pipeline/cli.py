@@ -117,7 +117,7 @@ def demo(folder: Path | None) -> None:
 
 
 @main.command()
-@click.option("--port", default=3000, show_default=True, help="Port of the web server.")
+@click.option("--port", default=3000, type=click.IntRange(1, 65535), show_default=True, help="Port of the web server.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind; Dagster has no login.")
 def ui(port: int, host: str) -> None:
     """Open the Dagster UI with its daemon, on the same store as every other command."""

@@ -137,6 +137,12 @@ MESSAGES: dict[str, Explanation] = {
         "The bundle is written beside the earlier one and renamed into place, so the folder itself must take new "
         "files. It is checked before any log is read, and the earlier report stays as it was.",
     ),
+    "port-taken": Explanation(
+        "The web server cannot listen there",
+        "`rl-pipeline ui` looks before it starts anything. Most often the port is taken by a web server that is "
+        "running already: open its page, or stop it. `--port` (with make: `make ui PORT=3001`) takes another one. "
+        "`--host` must be an address of this machine; 127.0.0.1 is the one that nobody else can reach.",
+    ),
     "postgres-not-installed": Explanation(
         "PostgreSQL is configured but its driver is missing",
         "RL_PIPELINE_POSTGRES_URL moves Dagster's history into PostgreSQL; that needs the extra `postgres` of "

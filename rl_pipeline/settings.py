@@ -109,7 +109,7 @@ def _default_text(spec: Field[Any]) -> str:
 def _from_file(path: Path, *, required: bool) -> dict[str, Any]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if not required:
             return {}
         raise _file_error(path, "does not exist") from None

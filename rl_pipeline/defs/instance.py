@@ -12,6 +12,7 @@ stay on the disk. SQLite must not lie on a network file system: its locks do not
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -34,13 +35,19 @@ FOLDER = "dagster"  # below the home of the settings
 
 
 def instance_folder(settings: Settings) -> Path:
-    """The folder of the history, made if it is missing."""
+    """The folder of the history, made if it is missing.
+
+    Raises:
+        ConfigurationError: it cannot be made, or not be written.
+    """
     folder = settings.home / FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise ConfigurationError(
-            "the folder of Dagster's history cannot be made",
+            "the folder of Dagster's history cannot be written",
             where=f"{folder} ({error.strerror})",
             expected="a folder that this user may write, on a local disk",
             do="set RL_PIPELINE_HOME to such a folder",
