@@ -23,9 +23,10 @@ def run(root: Path, *, experiment: str | None, force: bool) -> None:
         ConfigurationError: the folder does not exist.
         DataError: no job log below it, or some partitions failed; the others are made all the same.
     """
+    from rl_pipeline.defs.index_assets import record_index
     from rl_pipeline.defs.instance import foreign_home, open_instance
     from rl_pipeline.defs.materialize import CURRENT, FAILED, MADE, Outcome, materialize_experiments
-    from rl_pipeline.defs.registration import register
+    from rl_pipeline.defs.registration import notes, register, told
     from rl_pipeline.discovery import discover, parse_log_pattern
 
     progress, settings = Progress(), Settings.from_environment(os.environ)
@@ -38,7 +39,11 @@ def run(root: Path, *, experiment: str | None, force: bool) -> None:
     experiments = found.some()
     partitions = sum(len(item.jobs) for item in experiments) + len(experiments)
     with open_instance(settings) as instance:
-        register(experiments, store_url=settings.store, instance=instance)
+        registration = register(experiments, store_url=settings.store, instance=instance)
+        record_index(instance, found, registration, [str(root)])
+        for note in notes(registration):
+            progress.warn(f"note: {note}")
+        progress.say(told(registration))
         with progress.bar(f"{partitions} partitions of {len(experiments)} experiments", partitions, "") as advance:
 
             def tell(outcome: Outcome) -> None:

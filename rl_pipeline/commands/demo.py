@@ -22,6 +22,7 @@ def run(folder: Path | None) -> None:
         DataError: an asset failed; its own words are shown.
     """
     from rl_pipeline.commands.sample_copy import copied_sample
+    from rl_pipeline.defs.index_assets import record_index
     from rl_pipeline.defs.instance import open_instance
     from rl_pipeline.defs.materialize import FAILED, materialize_experiments, report_of
     from rl_pipeline.defs.registration import register
@@ -29,10 +30,13 @@ def run(folder: Path | None) -> None:
 
     progress = Progress()
     settings = settings_for(folder)
-    found = discover([copied_sample(settings.home)]).some()
+    sample = copied_sample(settings.home)
+    discovered = discover([sample])
+    found = discovered.some()
     partitions = sum(len(item.jobs) for item in found) + len(found)
     with open_instance(settings) as instance:
-        register(found, store_url=settings.store, instance=instance)
+        registration = register(found, store_url=settings.store, instance=instance)
+        record_index(instance, discovered, registration, [str(sample)])
         with progress.bar(f"materializing {partitions} partitions", partitions, " partitions") as advance:
             outcomes = materialize_experiments(
                 found, settings=settings, instance=instance, force=True, tell=lambda _: advance(1)

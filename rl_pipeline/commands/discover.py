@@ -42,7 +42,7 @@ def run(root: Path, *, as_json: bool, register: bool, experiment: str | None) ->
     else:
         click.echo("\n".join(lines(found, states)))
     if register:
-        click.echo(registered(found, settings), err=as_json)
+        click.echo(registered(found, root, settings), err=as_json)
 
 
 def only_named(found: Discovery, name: str | None) -> Discovery:
@@ -134,10 +134,11 @@ def printable(evidence: str) -> str:
     return "".join(character if character.isprintable() else " " for character in evidence)[:160]
 
 
-def registered(found: Discovery, settings: Settings) -> str:
+def registered(found: Discovery, root: Path, settings: Settings) -> str:
     """Add the partitions to the Dagster instance and say what was added."""
+    from rl_pipeline.defs.index_assets import record_index
     from rl_pipeline.defs.instance import foreign_home, open_instance
-    from rl_pipeline.defs.registration import register
+    from rl_pipeline.defs.registration import notes, register, told
 
     progress = Progress()
     if warning := foreign_home(os.environ):
@@ -145,4 +146,7 @@ def registered(found: Discovery, settings: Settings) -> str:
     progress.say("registering with Dagster")
     with open_instance(settings) as instance:
         done = register(found.experiments, store_url=settings.store, instance=instance)
-    return f"registered: {len(done.job_keys)} job partitions, {len(done.experiment_keys)} experiment partitions"
+        record_index(instance, found, done, [str(root)])
+    for note in notes(done):
+        progress.warn(f"note: {note}")
+    return told(done)

@@ -15,6 +15,7 @@ import dagster as dg
 
 from rl_pipeline.defs.factory import build_definitions
 from rl_pipeline.defs.job_index import JobIndex
+from rl_pipeline.defs.origins import LOCATION_TAG, name_location
 from rl_pipeline.defs.partitions import EXPERIMENT_TAG
 from rl_pipeline.defs.run_records import failure_words
 from rl_pipeline.defs.runs import INDEX, READ_LOG, REPORT
@@ -26,7 +27,7 @@ MADE, CURRENT, FAILED = "made", "current", "failed"
 JOB, EXPERIMENT = "job", "experiment"
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}  # outcomes are told instead
 
-NEVER_RESTARTED = {"dagster/max_retries": "0"}  # the daemon cannot: the run is of this process
+TAGS = {**LOCATION_TAG, "dagster/max_retries": "0"}  # never restarted by the daemon: the run is of this process
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,11 @@ class Runner:
         result = self._definitions.resolve_job_def(dagster_job).execute_in_process(
             partition_key=key,
             instance=self.instance,
-            tags={EXPERIMENT_TAG: experiment_key, **NEVER_RESTARTED},
+            tags={EXPERIMENT_TAG: experiment_key, **TAGS},
             run_config=QUIET,
             raise_on_error=False,
         )
+        name_location(self.instance, result.run_id)
         kind = JOB if dagster_job == READ_LOG else EXPERIMENT
         return (
             Outcome(kind, key, MADE) if result.success else Outcome(kind, key, FAILED, failure_words(result.all_events))
@@ -96,8 +98,9 @@ class Runner:
     def run_index(self) -> Outcome:
         """The page of all experiments."""
         result = self._definitions.resolve_job_def(INDEX).execute_in_process(
-            instance=self.instance, tags=NEVER_RESTARTED, run_config=QUIET, raise_on_error=False
+            instance=self.instance, tags=TAGS, run_config=QUIET, raise_on_error=False
         )
+        name_location(self.instance, result.run_id)
         words = "" if result.success else failure_words(result.all_events)
         return Outcome("index", "experiment_index", MADE if result.success else FAILED, words)
 
