@@ -66,7 +66,7 @@ def specifications_of(run: Path, target: Path) -> int:
     from rl_pipeline import pipeline  # noqa: PLC0415 - not in the measured processes
     from rl_pipeline.analysis.chart_data import chart_data  # noqa: PLC0415
     from rl_pipeline.discovery import discover  # noqa: PLC0415
-    from rl_pipeline.report.charts import all_charts  # noqa: PLC0415
+    from rl_pipeline.report.charts.all_charts import all_charts  # noqa: PLC0415
 
     experiment = discover([run]).only()
     jobs = [pipeline.parse_job(log) for log in experiment.jobs]

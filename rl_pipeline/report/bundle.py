@@ -18,13 +18,14 @@ from rl_pipeline.analysis.chart_data import chart_data
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.provenance import provenance_of
 from rl_pipeline.analysis.summary import ExperimentResult
-from rl_pipeline.report.charts import all_charts
+from rl_pipeline.report.charts.all_charts import all_charts
 from rl_pipeline.report.images import chart_csv
 from rl_pipeline.report.json_document import report_document, to_text
 from rl_pipeline.report.markdown import metrics_report
 from rl_pipeline.report.output_folder import replace_files, require_writable
 from rl_pipeline.report.page.page import report_page
-from rl_pipeline.report.page.pictures import Picture, drawn, png
+from rl_pipeline.report.page.pictures import Picture, png
+from rl_pipeline.report.page.studio import drawn
 from rl_pipeline.report.palette import PAGE
 from rl_pipeline.tables.exports import write_exports
 

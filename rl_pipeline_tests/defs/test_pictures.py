@@ -14,7 +14,7 @@ from rl_pipeline.defs.experiment_index import experiment_index
 from rl_pipeline.defs.metadata import INLINE_LIMIT
 from rl_pipeline.defs.pictures import OF_REPORT, outcome_bar, pictures, stacked_bar, time_bar
 from rl_pipeline.report.charts.chart import Chart, records
-from rl_pipeline.report.page.pictures import drawn
+from rl_pipeline.report.page.studio import drawn
 from rl_pipeline_tests.helpers.lab import Lab
 from rl_pipeline_tests.helpers.present import present
 

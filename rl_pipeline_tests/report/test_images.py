@@ -10,7 +10,8 @@ import pytest
 import vl_convert
 
 from rl_pipeline.report.charts.chart import Chart
-from rl_pipeline.report.images import SIGNATURE, _chunks, chart_csv, chart_png, chart_svg, packed
+from rl_pipeline.report.images import chart_csv, chart_png, chart_svg
+from rl_pipeline.report.vega import SIGNATURE, _chunks, packed
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from rl_pipeline.analysis.chart_data import chart_data
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.provenance import provenance_of
 from rl_pipeline.analysis.summary import ExperimentResult, analyse_experiment
-from rl_pipeline.report.charts import all_charts
+from rl_pipeline.report.charts.all_charts import all_charts
 from rl_pipeline.report.markdown import metrics_report
 from rl_pipeline.schema import PARTIAL
 from rl_pipeline_tests.helpers.frames import block_rows, experiment_frames, job_row

@@ -18,10 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
-import vl_convert
-
 from rl_pipeline.report.charts.chart import WIDTH, Chart
-from rl_pipeline.report.images import GRAMMAR, drawable
+from rl_pipeline.report.vega import svg_of
 
 NARROW_WIDTH, NARROW_POINTS = 300, 700
 SMALL_MARK = 40  # square pixels; larger marks say something of their own
@@ -64,7 +62,7 @@ def drawing(chart: Chart, width: int | None = None) -> str:
     spec = _bare(dict(chart.spec))
     if width is not None:
         spec = _thinned(_resized(spec, width / WIDTH), len(chart.rows))
-    made = _tree(str(vl_convert.vegalite_to_svg(drawable(spec), vl_version=GRAMMAR)), f"{chart.name}-{width or 'w'}")
+    made = _tree(svg_of(spec), f"{chart.name}-{width or 'w'}")
     return ElementTree.tostring(made, encoding="unicode")
 
 

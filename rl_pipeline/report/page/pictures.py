@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape
 
-import vl_convert
-
 from rl_pipeline.report.charts.chart import Chart
-from rl_pipeline.report.images import SCALE, packed
 from rl_pipeline.report.page.drawing import NARROW_WIDTH, LegendEntry, drawing, legend
 from rl_pipeline.report.palette import FONT, LIGHT, Theme, variables
+from rl_pipeline.report.vega import png_of
 
 MARGIN, TITLE_LINE, SUBTITLE_LINE, LEGEND_LINE = 8, 19, 14, 18
 CHARACTER = 6.1  # pixels of a character in the legend's size
@@ -32,19 +30,20 @@ class Picture:
         chart: what is drawn.
         wide: without title and legend.
         narrow: the same for a phone; None for small charts, which fit.
+        pixels: the PNG file, title and legend included; None where it was not made yet.
     """
 
     chart: Chart
     wide: str
     narrow: str | None
+    pixels: bytes | None = None
 
 
-def drawn(charts: Iterable[Chart]) -> tuple[Picture, ...]:
-    """Every chart as a picture."""
-    return tuple(
-        Picture(chart=chart, wide=drawing(chart), narrow=None if chart.is_small else drawing(chart, NARROW_WIDTH))
-        for chart in charts
-    )
+def picture_of(chart: Chart) -> Picture:
+    """The chart as a picture, drawn in this process."""
+    narrow = None if chart.is_small else drawing(chart, NARROW_WIDTH)
+    picture = Picture(chart=chart, wide=drawing(chart), narrow=narrow)
+    return replace(picture, pixels=png(picture))
 
 
 def standalone(picture: Picture, theme: Theme = LIGHT) -> str:
@@ -68,7 +67,7 @@ def standalone(picture: Picture, theme: Theme = LIGHT) -> str:
 
 def png(picture: Picture) -> bytes:
     """The file as pixels, at twice its size."""
-    return packed(bytes(vl_convert.svg_to_png(standalone(picture), scale=SCALE)))
+    return png_of(standalone(picture)) if picture.pixels is None else picture.pixels
 
 
 def _head(chart: Chart) -> tuple[str, float]:

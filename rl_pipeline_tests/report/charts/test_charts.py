@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rl_pipeline.analysis.chart_data import ChartData, chart_data
-from rl_pipeline.report.charts import all_charts
+from rl_pipeline.report.charts.all_charts import all_charts
 from rl_pipeline.report.charts.chart import Chart
 from rl_pipeline.report.images import chart_svg
 from rl_pipeline.report.palette import DARK, LIGHT

@@ -11,10 +11,11 @@ from xml.etree import ElementTree
 import pytest
 
 from rl_pipeline.analysis.chart_data import chart_data
-from rl_pipeline.report.charts import all_charts
+from rl_pipeline.report.charts.all_charts import all_charts
 from rl_pipeline.report.charts.chart import Chart, records
 from rl_pipeline.report.page.drawing import ATTRIBUTES, ELEMENTS, drawing, legend
-from rl_pipeline.report.page.pictures import Picture, drawn, png, standalone
+from rl_pipeline.report.page.pictures import Picture, png, standalone
+from rl_pipeline.report.page.studio import drawn
 from rl_pipeline.report.palette import DARK, LIGHT, PAGE
 from rl_pipeline_tests.helpers.reference_frames import reference_frames
 from rl_pipeline_tests.helpers.reference_result import reference_result

@@ -10,9 +10,9 @@ from rl_pipeline.analysis.chart_data import chart_data
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.provenance import provenance_of
 from rl_pipeline.analysis.summary import analyse_experiment
-from rl_pipeline.report.charts import all_charts
+from rl_pipeline.report.charts.all_charts import all_charts
 from rl_pipeline.report.page.page import page_view, report_page
-from rl_pipeline.report.page.pictures import drawn
+from rl_pipeline.report.page.studio import drawn
 from rl_pipeline.report.palette import PAGE
 from rl_pipeline_tests.helpers.frames import block_rows, experiment_frames, job_row
 from rl_pipeline_tests.helpers.reference_frames import reference_frames

@@ -1,0 +1,75 @@
+"""Pictures drawn by helper processes are those drawn here."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rl_pipeline.report.charts.chart import Chart
+from rl_pipeline.report.page.pictures import picture_of
+from rl_pipeline.report.page.studio import Studio, drawn
+
+SPEC: dict[str, Any] = {
+    "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+    "title": {"text": "ä \x00", "subtitle": ["one", "two"]},
+    "width": 60,
+    "height": 30,
+    "config": {},
+    "data": {"values": [{"x": 1, "y": 2.5, "row": 0}, {"x": 2, "y": None, "row": 1}]},
+    "mark": {"type": "point", "size": 20},
+    "encoding": {"x": {"field": "x", "type": "quantitative"}, "y": {"field": "y", "type": "quantitative"}},
+}
+CHART = Chart(
+    name="c", title="t", subtitle="s", alt="a", spec=SPEC, columns=("x", "y"), rows=((1, 2.5), (2, None))
+)  # fmt: skip
+IMPOSSIBLE = replace(CHART, spec={**SPEC, "mark": "nonsense"})
+
+
+@pytest.fixture(scope="module")
+def studio() -> Iterator[Studio]:
+    with Studio(2) as some:
+        yield some
+
+
+@pytest.mark.parametrize("chart", [CHART, replace(CHART, is_small=True), replace(CHART, rows=CHART.rows * 900)])
+def test_a_helper_draws_the_same_picture(chart: Chart, studio: Studio):
+    assert studio.pictures_of([chart]) == (picture_of(chart),)
+
+
+def test_pictures_come_in_the_order_of_the_charts(studio: Studio):
+    charts = [replace(CHART, name=f"c{count}", rows=CHART.rows * count) for count in (1, 3, 2)]
+
+    assert [picture.chart.name for picture in studio.pictures_of(charts)] == ["c1", "c3", "c2"]
+
+
+def test_what_cannot_be_drawn_is_an_error_and_the_next_one_is_drawn(studio: Studio):
+    with pytest.raises(ValueError, match="conversion failed"):
+        studio.pictures_of([IMPOSSIBLE])
+
+    assert studio.pictures_of([CHART])[0].wide.startswith("<svg")
+
+
+def test_a_helper_that_died_is_replaced():
+    with Studio(1) as some:
+        process = some.helpers[0].process
+        assert process is not None
+        process.kill()
+        process.wait()
+
+        assert some.pictures_of([CHART])[0].wide.startswith("<svg")
+        assert some.helpers[0].process is not process
+
+
+@pytest.mark.parametrize("program", ["", "/nowhere/python"])
+def test_without_helpers_charts_are_drawn_here(program: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "executable", program)
+
+    assert drawn([CHART]) == drawn([CHART], helpers=0)
+
+
+def test_no_chart_starts_no_helper():
+    assert drawn([]) == ()
