@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
-import urllib.request
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,11 +13,11 @@ from rl_pipeline.defs.versions import recorded_versions
 from rl_pipeline_tests.helpers.lab import Lab
 from rl_pipeline_tests.helpers.receivers import free_port
 from rl_pipeline_tests.helpers.services import BIN, clean_environment, service, until
+from rl_pipeline_tests.helpers.web_pages import partitions_shown
 
 pytestmark = pytest.mark.dagster
 CHECKOUT_FILES = ("dagster.yaml", "workspace.yaml", "pyproject.toml", ".gitignore")
 ROOT = Path(__file__).resolve().parents[2]
-ASSETS = '{"query": "{assetNodes{assetKey{path} partitionKeys}}"}'
 
 
 @pytest.fixture
@@ -66,16 +63,6 @@ def left_behind(repository: Path) -> str:
     return subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True).stdout
 
 
-def partitions_shown(port: int) -> dict[str, list[str]]:
-    """Partition keys by asset, as the UI gets them."""
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/graphql", data=ASSETS.encode(), headers={"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=20) as answer:
-        nodes: list[dict[str, Any]] = json.load(answer)["data"]["assetNodes"]
-    return {node["assetKey"]["path"][-1]: node["partitionKeys"] for node in nodes}
-
-
 def test_the_definitions_validate_in_a_checkout(lab: Lab, tmp_path: Path):
     folder = checkout(tmp_path / "checkout")
 
@@ -108,7 +95,7 @@ def test_an_unknown_partition_fails_the_command(lab: Lab):
     assert materialize(lab, "jobs", "unknown_7").returncode == 1
 
 
-@pytest.mark.parametrize("start", ["in the checkout", "from elsewhere with DAGSTER_HOME", "rl-pipeline ui"])
+@pytest.mark.parametrize("start", ["in the checkout", "from elsewhere with DAGSTER_HOME"])
 def test_every_way_of_starting_shows_one_store_and_leaves_nothing_behind(lab: Lab, tmp_path: Path, start: str):
     folder, port = checkout(tmp_path / "checkout"), free_port()
     elsewhere = tmp_path / "elsewhere"
@@ -118,8 +105,6 @@ def test_every_way_of_starting_shows_one_store_and_leaves_nothing_behind(lab: La
     command = [str(BIN / "dagster"), "dev", "-p", str(port)]
     if start == "in the checkout":
         command, cwd = [*command, "-w", "workspace.yaml"], folder
-    elif start == "rl-pipeline ui":
-        command, cwd = [str(BIN / "rl-pipeline"), "ui", "--port", str(port)], elsewhere
     else:
         command, cwd = [*command, "-m", "rl_pipeline.definitions"], elsewhere
         environment["DAGSTER_HOME"] = str(folder)

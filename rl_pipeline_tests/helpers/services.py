@@ -46,10 +46,18 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
 class Service:
     """A process with its children, in a process group of its own."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path, log: IO[bytes]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        log: IO[bytes],
+        *,
+        signals: str = "--default-signal=INT,TERM",
+    ) -> None:
         # A shell without job control would hand down SIGINT ignored, and Dagster then ignores SIGTERM too.
         self.process = subprocess.Popen(
-            ["env", "--default-signal=INT,TERM", *command],
+            ["env", signals, *command],
             env=clean_environment(environment),
             cwd=folder,
             stdout=log,
@@ -65,6 +73,22 @@ class Service:
                 self.process.wait(timeout=60)
         self.kill()
 
+    def terminate(self) -> None:
+        """Ask it to stop as `kill` does, and wait until it has, whatever becomes of its children."""
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=60)
+
+    def living(self) -> list[str]:
+        """The names of the processes that it or its children have started and that still live."""
+        names = []
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                head, _, rest = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")
+                state, _, _, session = rest.split()[:4]
+                if int(session) == self.process.pid and state != "Z":
+                    names.append(head.partition("(")[2])
+        return names
+
     def kill(self) -> None:
         """End it and all its children at once, without a chance to clean up."""
         with suppress(ProcessLookupError):
@@ -73,10 +97,25 @@ class Service:
 
 
 @contextmanager
-def service(command: Sequence[str], environment: Mapping[str, str], *, folder: Path, log: Path) -> Iterator[Service]:
-    """Start a program; when the block ends it is stopped, with its children."""
+def service(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    folder: Path,
+    log: Path,
+    signals: str = "--default-signal=INT,TERM",
+) -> Iterator[Service]:
+    """Start a program; when the block ends it is stopped, with its children.
+
+    Args:
+        command: the program and its arguments.
+        environment: variables besides those of the tests.
+        folder: where it is started.
+        log: gets what it prints.
+        signals: how it inherits signals, as an option of `env`.
+    """
     with log.open("ab") as file:
-        running = Service(command, environment, folder, file)
+        running = Service(command, environment, folder, file, signals=signals)
         try:
             yield running
         finally:
