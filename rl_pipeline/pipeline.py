@@ -6,30 +6,32 @@ The command line and the Dagster assets both call these functions, so both leave
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pyarrow as pa
 
 from rl_pipeline import __version__, trial_ledger
-from rl_pipeline.analysis.inputs import ExperimentFrames
-from rl_pipeline.analysis.summary import ExperimentResult, analyse_experiment
-from rl_pipeline.analysis.thresholds import Thresholds, default_thresholds, thresholds_from_text
-from rl_pipeline.analysis.trial_attribution import attribute_trials
 from rl_pipeline.dialects import BLOCK_HEAD, NEEDLES, TRACEBACK_HEAD, JobParser
 from rl_pipeline.discovery import JobLog, checkpoint_steps
 from rl_pipeline.errors import ConfigurationError, DataError
 from rl_pipeline.job_summary import JobCourse
 from rl_pipeline.reader import Needles, ReadReport, read_messages
-from rl_pipeline.report.bundle import Bundle, write_bundle
-from rl_pipeline.report.page.index import Index, write_index
 from rl_pipeline.schema import ALL_TABLES, JOB_TABLES, Job, SkippedTrial, Trial
-from rl_pipeline.tables.frames import RowSink, arrow_schema, to_arrow, to_frame
+from rl_pipeline.tables.columns import arrow_schema
+from rl_pipeline.tables.row_tables import RowSink, to_arrow
 from rl_pipeline.tables.store import TableStore
+
+if TYPE_CHECKING:
+    from rl_pipeline.analysis.inputs import ExperimentFrames
+    from rl_pipeline.analysis.summary import ExperimentResult, analyse_experiment
+    from rl_pipeline.analysis.thresholds import Thresholds
+    from rl_pipeline.report.bundle import Bundle
+    from rl_pipeline.report.page.index import Index, write_index
 
 __all__ = [
     "PARSER_VERSION",
@@ -43,6 +45,8 @@ __all__ = [
     "analyse_experiment",
     "checkpoint_steps",
     "experiment_frames_from_store",
+    "experiment_tables",
+    "frames_of",
     "load_frames",
     "load_thresholds",
     "parse_job",
@@ -54,7 +58,23 @@ __all__ = [
 # Goes into every data version: raise it when the same log gives other rows.
 PARSER_VERSION = "1"
 DECIDE_THE_JOB, TELL_THE_JOB = ("started_at", "finished_at", "zone"), ("job", "job_confidence")
+# Analysis and report are imported when they are asked for: processes that only read logs do without.
+ON_DEMAND = {
+    "Bundle": "rl_pipeline.report.bundle",
+    "ExperimentFrames": "rl_pipeline.analysis.inputs",
+    "ExperimentResult": "rl_pipeline.analysis.summary",
+    "Index": "rl_pipeline.report.page.index",
+    "Thresholds": "rl_pipeline.analysis.thresholds",
+    "analyse_experiment": "rl_pipeline.analysis.summary",
+    "write_index": "rl_pipeline.report.page.index",
+}
 LOG_NEEDLES = Needles(any_of=NEEDLES, block_head=BLOCK_HEAD, traceback_head=TRACEBACK_HEAD)
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the other module has
+    if name not in ON_DEMAND:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(ON_DEMAND[name]), name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,27 +172,25 @@ def read_experiment_trials(
         on_progress: told how many files were handled since the last call.
     """
     trials, skipped = trial_ledger.read_trials(roots, ledger, workers=workers, on_progress=on_progress)
-    windows = to_frame(pa.concat_tables([job.tables[Job.TABLE] for job in jobs])) if jobs else empty_frame(Job)
+    windows = pa.concat_tables([job.tables[Job.TABLE] for job in jobs] or [arrow_schema(Job).empty_table()])
     return TrialTables(trials=with_jobs(trials, windows), skipped=skipped)
 
 
-def with_jobs(trials: pa.Table, windows: pd.DataFrame) -> pa.Table:
+def with_jobs(trials: pa.Table, windows: pa.Table) -> pa.Table:
     """The trials with the job of each; only the columns that decide it become a frame."""
-    attributed = attribute_trials(to_frame(trials.select([*DECIDE_THE_JOB, *TELL_THE_JOB])), windows)
+    from rl_pipeline.analysis.trial_attribution import attribute_trials
+    from rl_pipeline.tables.frames import to_frame
+
+    attributed = attribute_trials(to_frame(trials.select([*DECIDE_THE_JOB, *TELL_THE_JOB])), to_frame(windows))
     for name in TELL_THE_JOB:
         place = trials.schema.get_field_index(name)
         trials = trials.set_column(place, trials.schema.field(place), pa.array(attributed[name], pa.string()))
     return trials
 
 
-def empty_frame(row: type[Any]) -> pd.DataFrame:
-    """A table without rows, with all its columns."""
-    return to_frame(arrow_schema(row).empty_table())
-
-
 def load_frames(experiment: str, jobs: Sequence[JobTables], trials: TrialTables) -> ExperimentFrames:
     """The frames of one experiment; `jobs` in chain order whatever the order given."""
-    return _frames(experiment, [job.tables for job in jobs], trials)
+    return frames_of(experiment, experiment_tables([job.tables for job in jobs], trials))
 
 
 def experiment_frames_from_store(store: TableStore, experiment_key: str, job_keys: Sequence[str]) -> ExperimentFrames:
@@ -187,24 +205,26 @@ def experiment_frames_from_store(store: TableStore, experiment_key: str, job_key
         skipped=store.read_experiment(experiment_key, SkippedTrial.TABLE),
     )
     experiment = tables[0][Job.TABLE].column("experiment")[0].as_py() if tables else experiment_key
-    return _frames(experiment, tables, trials)
+    return frames_of(experiment, experiment_tables(tables, trials))
 
 
-def _frames(experiment: str, jobs: Sequence[Mapping[str, pa.Table]], trials: TrialTables) -> ExperimentFrames:
+def experiment_tables(jobs: Sequence[Mapping[str, pa.Table]], trials: TrialTables) -> dict[str, pa.Table]:
+    """All tables of one experiment by name; those of its jobs one after the other, in chain order."""
     ordered = chain_order(jobs)
-    frames = {
-        row.TABLE: to_frame(
-            pa.concat_tables([tables[row.TABLE] for tables in ordered] or [arrow_schema(row).empty_table()])
-        )
+    together = {
+        row.TABLE: pa.concat_tables([tables[row.TABLE] for tables in ordered] or [arrow_schema(row).empty_table()])
         for row in ALL_TABLES
         if row not in {Trial, SkippedTrial}
     }
-    return ExperimentFrames(
-        experiment=experiment,
-        trials=to_frame(trials.trials),
-        skipped_trials=to_frame(trials.skipped),
-        **frames,
-    )
+    return {**together, Trial.TABLE: trials.trials, SkippedTrial.TABLE: trials.skipped}
+
+
+def frames_of(experiment: str, tables: Mapping[str, pa.Table]) -> ExperimentFrames:
+    """The tables of one experiment as frames."""
+    from rl_pipeline.analysis.inputs import ExperimentFrames
+    from rl_pipeline.tables.frames import to_frame
+
+    return ExperimentFrames(experiment=experiment, **{name: to_frame(table) for name, table in tables.items()})
 
 
 def chain_order(jobs: Sequence[Mapping[str, pa.Table]]) -> list[Mapping[str, pa.Table]]:
@@ -223,6 +243,8 @@ def load_thresholds(path: Path | None) -> Thresholds:
     Raises:
         ConfigurationError: the file cannot be read, or does not say what it must.
     """
+    from rl_pipeline.analysis.thresholds import default_thresholds, thresholds_from_text
+
     if path is None:
         return default_thresholds()
     try:
@@ -244,4 +266,6 @@ def render_report(result: ExperimentResult, frames: ExperimentFrames, out_dir: P
     Raises:
         ConfigurationError: the folder cannot be written.
     """
+    from rl_pipeline.report.bundle import write_bundle
+
     return write_bundle(result, frames, out_dir)
