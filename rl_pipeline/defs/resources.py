@@ -8,7 +8,7 @@ from rl_pipeline.analysis.thresholds import Thresholds
 from rl_pipeline.defs.job_index import JobIndex
 from rl_pipeline.defs.memory import Memory
 from rl_pipeline.defs.rounds import Watched
-from rl_pipeline.defs.scheduler import ask_nobody, ask_sacct
+from rl_pipeline.defs.scheduler import ask_nobody, ask_slurm
 from rl_pipeline.discovery import Discovery, LogPattern, discover, parse_log_pattern
 from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.pipeline import load_thresholds
@@ -96,5 +96,5 @@ class Sensing(dg.ConfigurableResource):  # type: ignore[type-arg]
             index=store.index(),
             memory=self.memory(),
             most_runs=self.runs_per_tick,
-            sacct=ask_sacct if self.slurm else ask_nobody,
+            sacct=ask_slurm if self.slurm else ask_nobody,
         )

@@ -89,7 +89,7 @@ def _from_log(end: EndLine, known: SacctState | None, silence_s: float, quiet_pe
 
 def _from_sacct(known: SacctState) -> JobState:
     over = known.state not in ("running", "requeued")
-    return JobState(state=known.state, finished=over, by=SACCT, evidence=f"sacct: {known.printed}")
+    return JobState(state=known.state, finished=over, by=SACCT, evidence=f"{known.command}: {known.printed}")
 
 
 def _from_silence(silence_s: float, quiet_period_s: float) -> JobState:

@@ -1,4 +1,4 @@
-"""States of jobs from an export of SLURM's `sacct`, where there is one.
+"""States of jobs as SLURM's `sacct` prints them, or `squeue` asked for the same columns, where there is one.
 
     sacct -P -o JobID,State          JobID|State
                                      918273|TIMEOUT
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-# SLURM's job states (sacct manual, "JOB STATE CODES") in the words of the `jobs` table.
+# SLURM's job states ("JOB STATE CODES" in the manuals of sacct and squeue) in the words of the `jobs` table.
 _STATES = {
     "COMPLETED": "completed",
     "TIMEOUT": "time_limit",
@@ -25,24 +25,32 @@ _STATES = {
     "OUT_OF_MEMORY": "out_of_memory",
     "FAILED": "failed",
     "REQUEUED": "requeued",
+    "REQUEUE_FED": "requeued",
+    "REQUEUE_HOLD": "requeued",
+    "SPECIAL_EXIT": "requeued",
     "PENDING": "running",
     "RUNNING": "running",
     "SUSPENDED": "running",
     "RESIZING": "running",
     "COMPLETING": "running",
+    "CONFIGURING": "running",
+    "SIGNALING": "running",
+    "STAGE_OUT": "running",
+    "STOPPED": "running",
 }
 _JOB_ID = re.compile(r"\d{1,12}(?:_\d{1,9})?")
 _MOST_ROWS = 1_000_000
 
 
 class SacctState(NamedTuple):
-    """State of a job in the table's words, and as printed."""
+    """State of a job in the table's words, as printed, and by which command."""
 
     state: str
     printed: str
+    command: str = "sacct"
 
 
-def parse_sacct(text: str) -> dict[str, SacctState]:
+def parse_sacct(text: str, *, command: str = "sacct") -> dict[str, SacctState]:
     """State by job id; unknown states, steps and rows without an id are left out.
 
     Columns are found by the header (`JobID`, `State`), separated by `|` or by blanks; without a header the
@@ -59,7 +67,7 @@ def parse_sacct(text: str) -> dict[str, SacctState]:
             job_id, printed = cells[id_column], cells[state_column]
             state = _state(printed)
             if state is not None and _JOB_ID.fullmatch(job_id):
-                states[job_id] = SacctState(state, printed)
+                states[job_id] = SacctState(state, printed, command)
     return states
 
 
