@@ -20,7 +20,7 @@ from rl_pipeline.dialects import BLOCK_HEAD, NEEDLES, TRACEBACK_HEAD, JobParser
 from rl_pipeline.discovery import JobLog, checkpoint_steps
 from rl_pipeline.errors import ConfigurationError, DataError
 from rl_pipeline.job_summary import JobCourse
-from rl_pipeline.reader import Needles, ReadReport, read_messages
+from rl_pipeline.reader import Message, Needles, PlannedMessages, ReadReport, read_planned
 from rl_pipeline.schema import ALL_TABLES, JOB_TABLES, Job, SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.row_tables import RowSink, to_arrow
@@ -123,8 +123,11 @@ def parse_job(log: JobLog, *, on_bytes: Callable[[int], None] | None = None) -> 
 def _parsed(log: JobLog, on_bytes: Callable[[int], None] | None) -> JobTables:
     report, parser, sink, course = ReadReport(), JobParser(log.job), RowSink(JOB_TABLES), JobCourse()
     anchor = datetime.fromtimestamp(log.mtime_ns / 1e9, tz=timezone.utc).replace(tzinfo=None)
-    for message in read_messages(log.path, LOG_NEEDLES, report, anchor=anchor, on_bytes=on_bytes):
-        rows = parser.parse(message)
+    for item in read_planned(log.path, LOG_NEEDLES, report, parser, anchor=anchor, on_bytes=on_bytes):
+        if isinstance(item, PlannedMessages):
+            sink.append_columns(*parser.columns(item))
+            continue
+        rows = parser.parse(item) if isinstance(item, Message) else parser.parse_planned(item)
         course.observe(rows)
         sink.append(rows)
     rows = parser.close()

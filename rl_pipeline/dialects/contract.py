@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from rl_pipeline.reader.message import Message
+from rl_pipeline.reader.regular import Plan, PlannedMessage, PlannedMessages
 from rl_pipeline.schema import JobRow
 
 
@@ -54,6 +55,39 @@ class Parser(Protocol):
     def close(self) -> Sequence[JobRow]:
         """Rows that were waiting for a message that never came."""
         ...
+
+
+class RegularParser(Parser, Protocol):
+    """A parser that also reads lines known to differ only in their numbers; what it gives is what `parse` gives."""
+
+    REGULAR: tuple[bytes, ...]  # needles of such lines
+
+    def plan(self, message: Message, numbers: Sequence[tuple[int, int]], *, dated: bool) -> Plan | None:
+        """How to read lines like this message; see `rl_pipeline.reader.regular.Planner`."""
+        ...
+
+
+class OrderedPlan(Plan, Protocol):
+    """A plan for one message at a time."""
+
+    def read(self, planned: PlannedMessage) -> Outcome:
+        """What `parse` gives for the message."""
+        ...
+
+
+class ColumnPlan(Plan, Protocol):
+    """A plan for many messages at once; each gives one row."""
+
+    ROW: type[JobRow]
+
+    def columns(self, planned: PlannedMessages) -> dict[str, Any]:
+        """Columns of the rows: arrays of numpy or Arrow, or one value for all; absent ones have their default."""
+        ...
+
+
+def run_at(numbers: Sequence[tuple[int, int]], span: tuple[int, int]) -> int | None:
+    """Which of the runs of digits stands exactly there; None when none does."""
+    return next((index for index, place in enumerate(numbers) if place == span), None)
 
 
 @dataclass(frozen=True, slots=True)

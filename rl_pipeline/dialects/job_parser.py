@@ -11,12 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from rl_pipeline.dialects import credentials
-from rl_pipeline.dialects.contract import Broken, Dialect, JobContext, Parser
+from rl_pipeline.dialects.contract import (
+    Broken,
+    ColumnPlan,
+    Dialect,
+    JobContext,
+    OrderedPlan,
+    Outcome,
+    Parser,
+    RegularParser,
+)
 from rl_pipeline.dialects.stored_values import stored_text
 from rl_pipeline.reader.message import Message, Source
+from rl_pipeline.reader.regular import Plan, PlannedMessage, PlannedMessages
 from rl_pipeline.schema import JobRow, Unparsed
 
 EXCERPT_LIMIT = 200
@@ -54,6 +64,10 @@ class JobParser:
         self.entries = [entry(dialect, self.context) for dialect in dialects if dialect.NAME != credentials.NAME]
         self.credentials = entry(cast(Dialect, credentials), self.context)
         self.recognised: dict[str, int] = {}
+        self._regular: dict[bytes, Entry] = {
+            needle: candidate for candidate in self.entries for needle in getattr(candidate.parser, "REGULAR", ())
+        }
+        self._plan_names: dict[int, str] = {}  # by identity: the reader keeps every plan for as long as it reads
         self.with_logger: set[Source] = set()
 
     def parse(self, message: Message) -> list[JobRow]:
@@ -69,13 +83,51 @@ class JobParser:
                 outcome = candidate.parser.parse(message)
             except RecursionError:
                 outcome = Broken("nested too deeply to be read")
-            if outcome is None:
-                continue
-            self._count(candidate.name)
-            if isinstance(outcome, Broken):
-                return [*outcome.rows, self._unparsed(message, candidate.name, outcome.reason)]
-            return list(outcome)
+            if outcome is not None:
+                return self._rows(message, candidate.name, outcome)
         return []
+
+    def _rows(self, message: Message, name: str, outcome: Outcome) -> list[JobRow]:
+        """What a dialect that claims a message gives for it."""
+        self._count(name)
+        if isinstance(outcome, Broken):
+            return [*outcome.rows, self._unparsed(message, name, outcome.reason)]
+        return list(outcome or ())
+
+    @property
+    def needles(self) -> tuple[bytes, ...]:
+        """Needles of lines that differ only in their numbers; see `rl_pipeline.reader.regular.Planner`."""
+        return tuple(self._regular)
+
+    def plan(self, message: Message, numbers: Sequence[tuple[int, int]], *, dated: bool) -> Plan | None:
+        """The plan of the dialect whose needle the message holds."""
+        for needle, candidate in self._regular.items():
+            if needle.decode() in message.payload:
+                plan = cast(RegularParser, candidate.parser).plan(message, numbers, dated=dated)
+                self._plan_names[id(plan)] = candidate.name
+                return plan if plan is None or plan.in_order == dated else None
+        return None
+
+    def parse_planned(self, messages: Sequence[PlannedMessage]) -> list[JobRow]:
+        """Rows of messages of plans, in file order."""
+        rows: list[JobRow] = []
+        for planned in messages:
+            name = self._plan_names[id(planned.plan)]
+            outcome = cast(OrderedPlan, planned.plan).read(planned)
+            self.recognised[name] = self.recognised.get(name, 0) + 1
+            if isinstance(outcome, Broken):
+                rows += outcome.rows
+                rows.append(self._unparsed(planned.message, name, outcome.reason))
+            elif outcome:
+                rows += outcome
+        return rows
+
+    def columns(self, planned: PlannedMessages) -> tuple[type[JobRow], dict[str, Any]]:
+        """Row class and columns of many messages of a plan, a row for each."""
+        plan = cast(ColumnPlan, planned.plan)
+        name = self._plan_names[id(plan)]
+        self.recognised[name] = self.recognised.get(name, 0) + len(planned.lines)
+        return plan.ROW, plan.columns(planned)
 
     def close(self) -> list[JobRow]:
         """Rows that were waiting for messages that never came."""

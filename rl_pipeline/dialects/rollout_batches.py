@@ -18,11 +18,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
+from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample, run_at
 from rl_pipeline.dialects.event_rows import NAME_LIMIT
 from rl_pipeline.dialects.stored_values import repeated_name, stored_text
 from rl_pipeline.reader.literals import parse_literal
 from rl_pipeline.reader.message import Message, Source
+from rl_pipeline.reader.regular import PlannedMessage
 from rl_pipeline.schema import JobRow, RolloutBatch, Unparsed
 
 NAME = "rollout_batches"
@@ -38,6 +39,7 @@ COMPLETE = re.compile(
 CLAIM = re.compile(r"(?:Batch generation complete|Exception breakdown|Starting batch generation for)\b")
 PATTERNS = (STARTING, BREAKDOWN, COMPLETE, CLAIM)
 
+COUNT = re.compile(r"'([A-Za-z_.]{1,80})': (\d{1,9})")
 TYPES_LIMIT = 200  # exception types in one breakdown
 MODES_LIMIT = 10_000  # batches of one size that may be outstanding before they are forgotten
 POOLS_LIMIT = 10_000  # pairs of source and batch size that are told apart
@@ -79,6 +81,52 @@ class Outstanding:
             self.settled = 0
 
 
+@dataclass(frozen=True, slots=True)
+class StartingPlan:
+    """Lines that differ in the number of trials."""
+
+    batches: RolloutBatches
+    mode: str | None
+    total: int  # which of the numbers
+    most_digits: tuple[int, ...]
+    in_order: bool = True
+
+    def read(self, planned: PlannedMessage) -> Outcome:
+        """See `OrderedPlan`."""
+        return self.batches.start(planned, planned.numbers[self.total], self.mode)
+
+
+@dataclass(frozen=True, slots=True)
+class CompletePlan:
+    """Completion lines, with or without masked trials."""
+
+    batches: RolloutBatches
+    most_digits: tuple[int, ...]
+    in_order: bool = True
+
+    def read(self, planned: PlannedMessage) -> Outcome:
+        """See `OrderedPlan`."""
+        successful, total, failed, *masked = planned.numbers
+        return self.batches.complete(planned, successful, total, failed, masked[0] if masked else None)
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownPlan:
+    """Breakdowns over the same exception types."""
+
+    batches: RolloutBatches
+    names: tuple[str, ...]
+    most_digits: tuple[int, ...]
+    in_order: bool = True
+
+    def read(self, planned: PlannedMessage) -> Outcome:
+        """See `OrderedPlan`."""
+        for number, digits in zip(planned.numbers, planned.digits, strict=True):
+            if digits > 1 and number < 10 ** (digits - 1):  # a leading zero is no Python number
+                return self.batches.parse(planned.message)
+        return self.batches.keep(planned.message, dict(zip(self.names, planned.numbers, strict=True)))
+
+
 class RolloutBatches:
     """Joins breakdown, mode and completion of each source."""
 
@@ -89,34 +137,70 @@ class RolloutBatches:
         self.modes_seen: set[str | None] = set()
         self.evaluations_ended = 0
 
+    REGULAR = NEEDLES
+
+    def plan(
+        self, message: Message, numbers: Sequence[tuple[int, int]], *, dated: bool
+    ) -> StartingPlan | CompletePlan | BreakdownPlan | None:
+        """See `RegularParser`."""
+        text, spans, digits = message.payload, list(numbers), (9,) * len(numbers)
+        if not dated:
+            return None
+        if (complete := COMPLETE.match(text)) is not None:
+            groups = [complete.span(number) for number in range(1, 5) if complete.group(number) is not None]
+            return CompletePlan(self, digits) if spans == groups else None
+        if (starting := STARTING.match(text)) is not None:
+            total = run_at(spans, starting.span(1))
+            return None if total is None else StartingPlan(self, starting.group(2), total, digits)
+        if BREAKDOWN.match(text) is None:
+            return None
+        entries = list(COUNT.finditer(text))
+        names = tuple(repeated_name(entry.group(1), NAME_LIMIT) for entry in entries)
+        printed = ", ".join(entry.group() for entry in entries)
+        same = text == f"Exception breakdown: {{{printed}}}" and spans == [entry.span(2) for entry in entries]
+        return BreakdownPlan(self, names, digits) if same and len(set(names)) == len(names) else None
+
     def parse(self, message: Message) -> Outcome:
         """A row for every completion line."""
         if CLAIM.match(message.payload) is None:
             return None
         if (complete := COMPLETE.match(message.payload)) is not None:
-            return self._complete(message, complete)
+            successful, total, failed, masked = complete.groups()
+            masked_count = None if masked is None else int(masked)
+            return self.complete(message, int(successful), int(total), int(failed), masked_count)
         if (starting := STARTING.match(message.payload)) is not None:
-            mode = starting.group(2)
-            self.modes_seen.add(mode)
-            if len(self.outstanding) > POOLS_LIMIT:
-                self.outstanding.clear()
-            key = (message.source, int(starting.group(1)))
-            self.outstanding.setdefault(key, Outstanding()).start(mode, message.repeat_count)
-            return ()
+            return self.start(message, int(starting.group(1)), starting.group(2))
         if (breakdown := BREAKDOWN.match(message.payload)) is not None:
             return self._breakdown(message, message.payload[breakdown.end() :])
         return Broken("generator line cut, or in a form not known")
 
     def _breakdown(self, message: Message, text: str) -> Outcome:
         counts = exception_counts(parse_literal(text.strip()))
-        if counts is None:
-            return Broken("exception breakdown that is no dict of counts")
+        return Broken("exception breakdown that is no dict of counts") if counts is None else self.keep(message, counts)
+
+    def start(self, message: Message | PlannedMessage, total: int, mode: str | None) -> Outcome:
+        """A batch of so many trials begins."""
+        self.modes_seen.add(mode)
+        if len(self.outstanding) > POOLS_LIMIT:
+            self.outstanding.clear()
+        self.outstanding.setdefault((message.source, total), Outstanding()).start(mode, message.repeat_count)
+        return ()
+
+    def keep(self, message: Message, counts: dict[str, int]) -> Outcome:
+        """Keep a breakdown for the completion line behind it."""
         earlier = self.breakdowns.pop(message.source, None)
         self.breakdowns[message.source] = (message, counts)
         return () if earlier is None else (self._orphan(earlier[0], "no completion line followed"),)
 
-    def _complete(self, message: Message, found: re.Match[str]) -> Outcome:
-        successful, total, failed_groups = (int(found.group(number)) for number in (1, 2, 3))
+    def complete(
+        self,
+        message: Message | PlannedMessage,
+        successful: int,
+        total: int,
+        failed_groups: int,
+        masked: int | None,
+    ) -> Outcome:
+        """The row of a batch that is complete."""
         if successful > total:
             return Broken("more trials successful than there were")
         waiting = self.breakdowns.pop(message.source, None)
@@ -124,25 +208,25 @@ class RolloutBatches:
             job=self.context.job,
             line=message.line,
             logged_at=message.logged_at,
-            zone=message.zone,
+            zone=message.zone if isinstance(message, Message) else None,
             mode=self._mode(message, total),
             successful=successful,
             total=total,
             failed_groups=failed_groups,
-            masked=None if found.group(4) is None else int(found.group(4)),
+            masked=masked,
             exceptions={} if waiting is None else waiting[1],
             since_step_marker=self.context.step_marker,
             repeat_count=message.repeat_count,
         )
         return (row,)
 
-    def _mode(self, message: Message, total: int) -> str | None:
+    def _mode(self, message: Message | PlannedMessage, total: int) -> str | None:
         if self.context.evaluations_ended != self.evaluations_ended:
             self.evaluations_ended = self.context.evaluations_ended
             for batches in self.outstanding.values():
                 batches.evaluation_over()
-        batches = self.outstanding.get((message.source, total), Outstanding())
-        mode = batches.complete(message.repeat_count)
+        started = self.outstanding.get((message.source, total))
+        mode = None if started is None else started.complete(message.repeat_count)
         only = next(iter(self.modes_seen)) if len(self.modes_seen) == 1 else None
         return mode or only
 

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
 from rl_pipeline.dialects.stored_values import repeated_name
 from rl_pipeline.reader.message import Message, Source
+from rl_pipeline.reader.regular import PlannedMessage
 from rl_pipeline.schema import JobRow, PhaseTiming
 
 NAME = "timers"
@@ -25,6 +27,8 @@ HEADED = True
 STARTED = re.compile(r"Started: '([^'\n]{1,200})'\s*\Z")
 FINISHED = re.compile(r"Finished: '([^'\n]{1,200})', time cost: (\d{1,9}(?:\.\d{1,9})?)s\s*\Z")
 CLAIM = re.compile(r"(?:Started|Finished): '")
+SECONDS = re.compile(r"(\d+)(?:\.(\d+))?")
+DIGITS_OF_SECONDS = (9, 6)  # before and behind the point: together a float holds them exactly
 PATTERNS = (STARTED, FINISHED, CLAIM)
 
 EVALUATION_TIMERS = frozenset({"eval", "eval_generate"})
@@ -33,8 +37,28 @@ OPEN_LIMIT = 10_000  # timers open at once in one job; beyond it the oldest are 
 SLACK_SECONDS, SLACK_SHARE = 2.0, 0.02
 
 
+@dataclass(frozen=True, slots=True)
+class TimerPlan:
+    """Lines of one timer: Started without numbers, Finished with its seconds before and behind the point."""
+
+    timers: Timers
+    name: str
+    most_digits: tuple[int, ...]
+    in_order: bool = True
+
+    def read(self, planned: PlannedMessage) -> Outcome:
+        """See `OrderedPlan`."""
+        if not self.most_digits:
+            return self.timers.start(planned.message, self.name)
+        whole, *rest = planned.numbers
+        scale = 10 ** planned.digits[1] if rest else 1
+        return self.timers.finish(planned, self.name, (whole * scale + sum(rest)) / scale)
+
+
 class Timers:
     """Pairs the lines of each source; open timers are given as unfinished at the end."""
+
+    REGULAR = NEEDLES
 
     def __init__(self, context: JobContext) -> None:
         self.context = context
@@ -46,13 +70,26 @@ class Timers:
         if CLAIM.match(message.payload) is None:
             return None
         if (started := STARTED.match(message.payload)) is not None:
-            return self._start(message, started.group(1))
+            return self.start(message, started.group(1))
         finished = FINISHED.match(message.payload)
         if finished is None:
             return Broken("timer line cut")
-        return self._finish(message, finished.group(1), float(finished.group(2)))
+        return self.finish(message, finished.group(1), float(finished.group(2)))
 
-    def _start(self, message: Message, name: str) -> Sequence[JobRow]:
+    def plan(self, message: Message, numbers: Sequence[tuple[int, int]], *, dated: bool) -> TimerPlan | None:
+        """See `RegularParser`."""
+        started, finished = STARTED.match(message.payload), FINISHED.match(message.payload)
+        if not dated or (started is not None and numbers):
+            return None
+        if started is not None:
+            return TimerPlan(self, started.group(1), ())
+        if finished is None or (number := SECONDS.fullmatch(message.payload, *finished.span(2))) is None:
+            return None
+        spans = [span for span in (number.span(1), number.span(2)) if span != (-1, -1)]
+        return TimerPlan(self, finished.group(1), DIGITS_OF_SECONDS[: len(spans)]) if list(numbers) == spans else None
+
+    def start(self, message: Message, name: str) -> Sequence[JobRow]:
+        """A timer begins; rows of another that is given up for it."""
         self.open.setdefault((message.source, name), []).append(message)
         self.opened += 1
         if self.opened <= OPEN_LIMIT:
@@ -62,7 +99,8 @@ class Timers:
         self._forget(source, oldest)
         return (self._unfinished(oldest, given_up),)
 
-    def _finish(self, message: Message, name: str, seconds: float) -> Sequence[JobRow]:
+    def finish(self, message: Message | PlannedMessage, name: str, seconds: float) -> Sequence[JobRow]:
+        """A timer ends: its row."""
         if name in EVALUATION_TIMERS:
             self.context.evaluations_ended += 1
         waiting = self.open.get((message.source, name))
@@ -75,7 +113,7 @@ class Timers:
             line=message.line,
             name=repeated_name(name),
             started_at=start_of(started, message.logged_at, seconds),
-            zone=message.zone,
+            zone=message.zone if isinstance(message, Message) else None,
             seconds=seconds,
             finished=True,
             repeat_count=message.repeat_count,

@@ -16,10 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
+from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample, run_at
 from rl_pipeline.dialects.stored_values import repeated_name
 from rl_pipeline.reader.message import Message
+from rl_pipeline.reader.regular import PlannedMessages
 from rl_pipeline.schema import JobRow, VllmStat
 
 NAME = "vllm_stats"
@@ -60,6 +62,13 @@ MEASURES = {
 }
 
 
+RATES = frozenset(column for column, _ in MEASURES.values())
+MOST_DIGITS, MOST_DECIMALS = 9, 6  # of a number before and behind the point: together a float holds them exactly
+
+
+Place = tuple[str, int, "int | None", bool]  # column, run before the point, run behind it, whether in percent
+
+
 @dataclass(frozen=True, slots=True)
 class Fields:
     """The numbers of one line by column: counts, and rates or fractions."""
@@ -68,11 +77,62 @@ class Fields:
     measures: dict[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class StatPlan:
+    """Lines with the same fields, read many at a time."""
+
+    ROW: ClassVar[type[JobRow]] = VllmStat
+
+    job: str
+    engine_index: int | None
+    places: tuple[Place, ...]
+    most_digits: tuple[int, ...]
+    in_order: bool = False
+
+    def columns(self, planned: PlannedMessages) -> dict[str, Any]:
+        """See `ColumnPlan`."""
+        sources = planned.sources
+        found: dict[str, Any] = {
+            "job": self.job,
+            "line": planned.lines,
+            "logged_at": planned.logged_at,
+            "pid": ([source.pid for source in sources], planned.source_numbers),
+            "ip": ([source.ip and repeated_name(source.ip) for source in sources], planned.source_numbers),
+            "engine_index": self.engine_index,
+            "repeat_count": planned.repeat_counts,
+        }
+        for column, whole, behind, is_percent in self.places:
+            number = planned.numbers[:, whole]
+            decimals = 2 if is_percent else 0
+            if behind is None:
+                found[column] = number / 10.0**decimals if is_percent or column in RATES else number
+                continue
+            scale = 10 ** planned.digits[:, behind]
+            found[column] = (number * scale + planned.numbers[:, behind]) / (scale * 10.0**decimals)
+        return found
+
+
 class StatLines:
     """Reads statistics lines one by one."""
 
+    REGULAR = NEEDLES
+
     def __init__(self, context: JobContext) -> None:
         self.context = context
+
+    def plan(self, message: Message, numbers: Sequence[tuple[int, int]], *, dated: bool) -> StatPlan | None:
+        """See `RegularParser`."""
+        head = HEAD.match(message.payload)
+        outcome = None if dated or head is None or head.group(2) is not None else self.parse(message)
+        if head is None or not isinstance(outcome, tuple):
+            return None
+        places = number_places(message.payload, head.end(), numbers)
+        if places is None or len({run for place in places for run in place[1:3]} - {None}) != len(numbers):
+            return None
+        decimals = {behind for _, _, behind, _ in places}
+        digits = tuple(MOST_DECIMALS if run in decimals else MOST_DIGITS for run in range(len(numbers)))
+        engine = None if head.group(1) is None else int(head.group(1))
+        return StatPlan(self.context.job, engine, places, digits)
 
     def parse(self, message: Message) -> Outcome:
         """A row for the line."""
@@ -120,6 +180,26 @@ class StatLines:
         return ()
 
 
+def number_places(text: str, position: int, numbers: Sequence[tuple[int, int]]) -> tuple[Place, ...] | None:
+    """Where the number of each field stands among runs of digits; None when a field has no column or another form."""
+    places: list[Place] = []
+    group = ""
+    while position < len(text):
+        found = FIELD.match(text, position)
+        if found is None:
+            return None
+        group = found.group("label") or group
+        column, is_percent = column_of(group, found.group("unit") or "")
+        whole, point, _ = found.group("number").partition(".")
+        begin, middle = found.start("number"), found.start("number") + len(whole)
+        before, behind = run_at(numbers, (begin, middle)), run_at(numbers, (middle + 1, found.end("number")))
+        if column is None or before is None or (behind is None) == bool(point) or column in {at[0] for at in places}:
+            return None
+        places.append((column, before, behind, is_percent))
+        position = found.end()
+    return tuple(places)
+
+
 def read_fields(text: str, position: int) -> Fields | None:
     """All fields from `position` to the end; None when a part of the text is no field."""
     fields = Fields({}, {})
@@ -159,6 +239,16 @@ def _keep(fields: Fields, label: str, number: str, unit: str) -> bool:
     if column and unit == wanted:
         fields.measures[column] = round(float(number) / PERCENT, 9) if unit == "%" else float(number)
     return unit == wanted
+
+
+def column_of(label: str, unit: str) -> tuple[str | None, bool]:
+    """The column of a field and whether it is printed in percent; None for fields that have no column."""
+    if label == KV_FETCH:
+        label, unit = unit, ""
+    if label in COUNTS:
+        return COUNTS[label][0], False
+    found = MEASURES.get(KV_CACHE_USAGE if label.endswith(KV_CACHE_USAGE) else label)
+    return (None, False) if found is None else (found[0], unit == "%")
 
 
 def finite(value: float | None) -> float | None:

@@ -9,8 +9,20 @@ values of a literal.
 from __future__ import annotations
 
 from rl_pipeline.reader.message import Message, Source
-from rl_pipeline.reader.messages import read_messages
+from rl_pipeline.reader.messages import read_messages, read_planned
 from rl_pipeline.reader.read_report import Needles, ReadReport
+from rl_pipeline.reader.regular import Plan, PlannedMessage, PlannedMessages
 from rl_pipeline.reader.sources import fingerprint
 
-__all__ = ["Message", "Needles", "ReadReport", "Source", "fingerprint", "read_messages"]
+__all__ = [
+    "Message",
+    "Needles",
+    "Plan",
+    "PlannedMessage",
+    "PlannedMessages",
+    "ReadReport",
+    "Source",
+    "fingerprint",
+    "read_messages",
+    "read_planned",
+]

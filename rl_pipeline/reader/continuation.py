@@ -110,6 +110,14 @@ class LiteralLines:
             return self._offer_instead(line)
         return self._take(place, line, state, cut)
 
+    def take_plain(self) -> bool:
+        """Take a line known to be one entry between two others, if one may stand here."""
+        place = self._place
+        if place.state != BETWEEN_ENTRIES:
+            return False
+        self._place, self._doubtful, self.dropped = place._replace(taken=place.taken + 1), None, False
+        return True
+
     def _offer_instead(self, line: str) -> Offer:
         """Take a line instead of the doubtful one before it."""
         before = self._doubtful

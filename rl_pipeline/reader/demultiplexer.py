@@ -29,6 +29,11 @@ PATIENCE_LINES = 200_000  # of the file, since a line was last taken
 CUT_LINE_PATIENCE = 2_000  # the rest of a cut line follows soon
 NEAR_LINES = 64  # of the file: what a collector cut off a line follows at once, but for lines of other tasks
 METRIC_KEY = re.compile(r"""(['"])[^'"/\n]{0,300}/[^'"\n]{0,300}\1 {0,4}:""")
+# Bytes that `PLAIN_ENTRY` of `continuation` matches and that no colour, bar, suffix or character set makes ambiguous.
+ENTRY = re.compile(
+    rb" '[ -&(-Z\]-{}~]{1,300}': (?:'[ -&(-Z\]-{}~]{0,300}'|-?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e[+-]?[0-9]{1,4})?"
+    rb"|True|False|None),\Z"
+)
 MAX_OPEN = 128
 FAR = 1 << 62
 MAX_HEAD = 80  # characters of a block head in front of a dict on the same line
@@ -134,11 +139,17 @@ class Demultiplexer:
         self._open: dict[Key, _Open] = {}
         self._deadline = FAR  # no open message has waited too long before that line
         self._markers: tuple[bytes, ...] | None = None  # to be made anew
+        self._entries: tuple[bytes, _Open, LiteralLines] | None = None  # what stands before the entries of a block
 
     @property
     def is_open(self) -> bool:
         """Whether lines without needle matter at present."""
         return bool(self._open)
+
+    @property
+    def traceback_is_open(self) -> bool:
+        """Whether a line with a logger's head may be part of an open message."""
+        return any(item.literal is None for item in self._open.values())
 
     def may_continue(self, raw: bytes, line: int) -> bool:
         """Whether a line without needle has to be looked at: it shows the pid of a process with an open message."""
@@ -183,6 +194,29 @@ class Demultiplexer:
                 return ended
         return ended + self._begin(message, item.head) if needle else ended
 
+    def learn_entries(self, raw: bytes, item: Unwrapped) -> None:
+        """Note what stands before the entries of an open block, so that the next ones are known by it."""
+        if item.head is not None or item.unlabelled is not None or not item.payload.startswith(" '"):
+            return
+        entry = item.payload.encode("utf-8", "replace")
+        block = self._open.get((BLOCK, stream_of(item.source)))
+        if block is not None and block.literal is not None and raw.endswith(entry):
+            self._entries = (raw[: -len(entry)], block, block.literal)
+
+    def take_entry(self, raw: bytes, line: int, *, whole: bool) -> bool:
+        """Take a line that goes on with a block just as those before it did; False sends it the long way."""
+        if self._entries is None or not whole or line > self._deadline:
+            return False
+        prefix, block, literal = self._entries
+        if not raw.startswith(prefix) or ENTRY.match(raw, len(prefix)) is None:
+            return False
+        if len(block.lines) >= MAX_BLOCK_LINES or block.characters >= MAX_BLOCK_CHARACTERS - len(raw):
+            return False
+        if literal is not block.literal or not literal.take_plain():
+            return False
+        block.append(raw[len(prefix) :].decode("ascii"), line)
+        return True
+
     def close(self) -> list[Message]:
         """Everything still open, in file order, as incomplete."""
         keys = sorted(self._open, key=lambda key: self._open[key].first.line)
@@ -197,7 +231,7 @@ class Demultiplexer:
 
     def _end(self, key: Key, *, complete: bool) -> list[Message]:
         item = self._open.pop(key)
-        self._markers = None
+        self._markers = self._entries = None
         if item.small is not None and not item.has_metrics:
             item.lines, complete = item.small, True
         return [] if item.tentative else [item.message(complete=complete)]

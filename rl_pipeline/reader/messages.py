@@ -29,8 +29,11 @@ from rl_pipeline.reader.lines import (
     without_suffix,
 )
 from rl_pipeline.reader.message import Message
+from rl_pipeline.reader.planned import PlannedWindow, span_of
 from rl_pipeline.reader.read_report import Needles, ReadReport
+from rl_pipeline.reader.regular import PlannedMessage, PlannedMessages, Planner
 from rl_pipeline.reader.scan import NeedleScan, ScannedWindow, undecodable
+from rl_pipeline.reader.shapes import ShapeBook
 from rl_pipeline.reader.sources import CHUNK_BYTES, text_chunks
 from rl_pipeline.reader.windows import MAX_LINE_BYTES, Window, windows
 from rl_pipeline.reader.years import Moment, YearResolver, dated_moment
@@ -38,6 +41,7 @@ from rl_pipeline.reader.years import Moment, YearResolver, dated_moment
 # The usual end of a folded line, colours included; whatever differs is unwrapped to be sure.
 FOLDED = re.compile(rb"\[repeated (\d{1,9})x across cluster\](?:\x1b\[[0-9;]*m)*\r?$")
 
+Item = Message | list[PlannedMessage] | PlannedMessages
 NO_HEAD = (None, None, None)
 NO_MOMENT = (None, None)
 
@@ -54,10 +58,34 @@ def read_messages(
 ) -> Iterator[Message]:
     """Messages of one file, in the order in which they end.
 
+    Arguments and errors are those of `read_planned`, without a planner.
+    """
+    reading = read_planned(
+        path, needles, report, None, anchor=anchor, on_bytes=on_bytes, chunk_bytes=chunk_bytes, max_line=max_line
+    )
+    for item in reading:
+        if isinstance(item, Message):
+            yield item
+
+
+def read_planned(
+    path: Path,
+    needles: Needles,
+    report: ReadReport,
+    planner: Planner | None,
+    *,
+    anchor: datetime | None = None,
+    on_bytes: Callable[[int], None] | None = None,
+    chunk_bytes: int = CHUNK_BYTES,
+    max_line: int = MAX_LINE_BYTES,
+) -> Iterator[Message | list[PlannedMessage] | PlannedMessages]:
+    """Messages of one file, in the order in which they end; those that a planner has a plan for in their short forms.
+
     Args:
         path: plain text, gzip or zstd.
         needles: what makes a line a message, and what opens a multi-line one.
         report: filled on the way; whole when the iterator is exhausted.
+        planner: makes plans for lines that differ only in numbers; None gives each message for itself.
         anchor: a time near the end of the log (the file's own), for stamps without year and no dated line.
         on_bytes: told how many stored bytes were read since the last call.
         chunk_bytes: stored bytes read at once; changes nothing but speed and memory.
@@ -68,7 +96,7 @@ def read_messages(
     """
     beginning = look_at_beginning(path)
     first = beginning.dated.at if beginning.dated is not None else beginning.preamble
-    reading = _Reading(needles, report, YearResolver(first, anchor), beginning)
+    reading = _Reading(needles, report, YearResolver(first, anchor), beginning, planner)
     if beginning.dated is not None:
         reading.times.saw(beginning.dated.at, beginning.dated.zone)
     if beginning.undated is not None and (at := reading.years.resolve(beginning.undated)) is not None:
@@ -86,16 +114,27 @@ def _any_frame(_frame: str) -> bool:
 class _Reading:
     """The state of reading one file."""
 
-    def __init__(self, needles: Needles, report: ReadReport, years: YearResolver, beginning: Beginning) -> None:
+    def __init__(
+        self,
+        needles: Needles,
+        report: ReadReport,
+        years: YearResolver,
+        beginning: Beginning,
+        planner: Planner | None,
+    ) -> None:
         self.report, self.years, self.times = report, years, Times()
-        self.scan = NeedleScan(needles.any_of)
+        self.scan = NeedleScan(needles.any_of, planner.needles if planner else ())
+        self.book = ShapeBook(planner) if planner else None
+        self.planned: PlannedWindow | None = None  # of the present window
+        self._dated_lines: list[tuple[int, datetime]] = []  # index in the present window, and time
+        self._index = 0  # of the present line
         self.demultiplexer = Demultiplexer(needles, beginning.logging)
         self.records: RecordJoiner | None = RecordJoiner() if beginning.in_container else None
         self._needles = needles.any_of
         self._text_needles = tuple(needle.decode("utf-8", "replace") for needle in needles.any_of)
         self._tail = b""
 
-    def window(self, window: Window) -> Iterator[Message]:
+    def window(self, window: Window) -> Iterator[Item]:
         """Messages that end in this window; a part of a line already cut for its length is passed over."""
         self._tail = (self._tail + window.data[-TAIL_BYTES:])[-TAIL_BYTES:]
         if window.is_inside:
@@ -105,25 +144,53 @@ class _Reading:
         if window.data:
             yield from self._scanned(self.scan.scan(window))
 
-    def _scanned(self, scanned: ScannedWindow) -> Iterator[Message]:
+    def _scanned(self, scanned: ScannedWindow) -> Iterator[Item]:
         self.report.undecodable_bytes += scanned.undecodable_bytes
         if self.records is None:
             self._count_folded(scanned.window.data)
-        hits, index, hit = scanned.hits, 0, 0
-        starts, ends = scanned.bounds_of_hits()
+        before, self._dated_lines = self.years.evidence, []
+        self.planned = None
+        if self.book is not None and self.records is None and before is not None:
+            self.planned = PlannedWindow(self.book, scanned)
+            for at in self.planned.dated:
+                self.times.saw(at, None)
+        yield from self._lines(scanned, self.planned)
+        if self.planned is not None and before is not None:
+            for messages in self.planned.together(before, self._dated_lines):
+                for at in span_of(messages.logged_at) or ():
+                    self.times.saw(at, None)
+                yield messages
+            self.planned.learn()
+
+    def _lines(self, scanned: ScannedWindow, planned: PlannedWindow | None) -> Iterator[Item]:
+        """Messages of lines that are looked at one by one."""
+        edges, data = scanned.edge_list, scanned.window.data
+        hits = scanned.hits if planned is None else planned.remaining()
+        waiting = {} if planned is None else planned.waiting
+        index, hit = 0, 0
+        ready: list[PlannedMessage] = []
         while True:
             if self.demultiplexer.is_open or self.records is not None:
                 index = yield from self._follow(scanned, index)
                 hit = bisect_left(hits, index)
+            while hit < len(hits) and (planned_one := waiting.get(hits[hit])) is not None:
+                ready.append(planned_one)
+                hit += 1
+            if ready:
+                self.years.saw(ready[-1].logged_at)
+                yield ready
+                ready = []
             if hit >= len(hits):
                 return
-            text = scanned.window.data[starts[hit] : ends[hit]]
+            line = hits[hit]
+            index, hit = line + 1, hit + 1
+            text = data[edges[line] : edges[line + 1]]
             raw = text.rstrip(b"\n")
-            number, offset = scanned.window.line + hits[hit], scanned.window.offset + starts[hit]
-            index, hit = hits[hit] + 1, hit + 1
+            number, offset = scanned.window.line + line, scanned.window.offset + edges[line]
             if record_of(raw) is not None:
                 self.records, index = RecordJoiner(), index - 1
                 continue
+            self._index = line
             message = self._usual(raw, number, offset) if len(raw) < len(text) else None
             if message is not None:
                 yield message
@@ -169,9 +236,9 @@ class _Reading:
             self.times.saw(last.at, last.zone)
         self.times.into(self.report)
 
-    def _follow(self, scanned: ScannedWindow, index: int) -> Generator[Message, None, int]:
+    def _follow(self, scanned: ScannedWindow, index: int) -> Generator[Item, None, int]:
         """Line by line from `index` on; returns the index at which scanning may go on."""
-        window, hits, edges = scanned.window, scanned.hits, scanned.edge_list
+        window, hits, edges, planned = scanned.window, scanned.hits, scanned.edge_list, self.planned
         hit = bisect_left(hits, index)
         while index < scanned.count:
             if self.records is None and not self.demultiplexer.is_open:
@@ -181,13 +248,27 @@ class _Reading:
             needle = hit < len(hits) and hits[hit] == index
             hit += needle
             number, offset = window.line + index, window.offset + edges[index]
+            self._index = index
             index += 1
             if self.records is not None:
                 for line in self.records.take(raw, number, offset):
                     yield from self._logical(line)
+            elif self.demultiplexer.take_entry(raw, number, whole=len(raw) < len(text)):
+                continue
+            elif needle and planned is not None and self._stays_planned(planned, index - 1):
+                if (message := planned.waiting.get(index - 1)) is not None:
+                    self.years.saw(message.logged_at)
+                    yield [message]
             elif needle or self.demultiplexer.may_continue(raw, number):
                 yield from self._line(raw, number, offset, needle=needle, whole=len(raw) < len(text))
         return index
+
+    def _stays_planned(self, planned: PlannedWindow, line: int) -> bool:
+        """Whether a regular line stands for itself whatever is open; a traceback may be printed with such heads."""
+        if not self.demultiplexer.traceback_is_open:
+            return line in planned.waiting or line in planned.unordered
+        planned.unordered.discard(line)
+        return False
 
     def _logical(self, line: LogicalLine, *, whole: bool = True) -> list[Message]:
         """Messages that end with a line put together from a container's records."""
@@ -205,7 +286,10 @@ class _Reading:
         found = unwrap(raw, _any_frame if self.demultiplexer.is_open else self._wanted)
         if len(found) == 1:
             message = self._message(found[0], number, offset, received, whole=whole)
-            return self.demultiplexer.take(message, found[0], needle=needle)
+            ended = self.demultiplexer.take(message, found[0], needle=needle)
+            if self.demultiplexer.is_open and received is None:
+                self.demultiplexer.learn_entries(raw, found[0])
+            return ended
         ended = []
         for item in found:
             message = self._message(item, number, offset, received, whole=whole or item is not found[-1])
@@ -240,6 +324,7 @@ class _Reading:
         collected = dated_moment(received) if received else None
         if collected is not None:
             self.years.saw(collected.at)
+            self._dated_lines.append((self._index, collected.at))
         head = item.head
         if head is None or head.stamp is None:
             moment = None
@@ -254,6 +339,7 @@ class _Reading:
         if moment is not None:
             self.years.saw(moment.at)
             self.times.saw(*moment)
+            self._dated_lines.append((self._index, moment.at))
         return moment
 
     def _undated(self, stamp: str) -> Moment | None:

@@ -61,6 +61,11 @@ class YearResolver:
             anchor = anchor.astimezone(timezone.utc).replace(tzinfo=None)
         self._anchor = anchor
 
+    @property
+    def evidence(self) -> datetime | None:
+        """The dated time in whose light stamps without year are read at present."""
+        return self._evidence
+
     def saw(self, at: datetime) -> None:
         """A dated line was read."""
         self._evidence = at

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields
 from operator import attrgetter
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from rl_pipeline.schema import Row, Unparsed
@@ -71,14 +73,30 @@ class RowSink:
         self._waiting: dict[type[Row], list[Row]] = {row_class: [] for row_class in row_classes}
         self._streams = {row_class: _BatchStream(arrow_schema(row_class)) for row_class in self._waiting}
         self._untold: list[Row] = []
+        self._columns: dict[type[Row], list[pa.Table]] = {}
 
     def append(self, rows: Iterable[Row]) -> None:
         """Take rows of any of the tables; the order within a table is kept."""
         for row in rows:
             waiting = self._waiting[type(row)]
             waiting.append(row)
-            if len(waiting) >= self._batch_rows:
+            if len(waiting) >= self._batch_rows and not self._columns.get(type(row)):
                 self._flush(type(row))
+
+    def append_columns(self, row_class: type[Row], columns: Mapping[str, Any]) -> None:
+        """Take many rows of one table whose order among others is that of their lines.
+
+        Args:
+            row_class: the table.
+            columns: arrays of numpy or Arrow, `line` among them; values for all rows; or values to choose from with
+                the number of the one for each row. An absent column has its default.
+        """
+        table = columns_table(row_class, columns)
+        held = self._columns.setdefault(row_class, [])
+        first = columns["line"].min()
+        if sum(map(len, held)) >= self._batch_rows and all(part["line"][-1].as_py() < first for part in held):
+            self._flush(row_class)
+        self._columns[row_class].append(table)
 
     def tables(self) -> dict[str, pa.Table]:
         """All tables by name; a table without a row has its columns."""
@@ -94,10 +112,15 @@ class RowSink:
 
     def _flush(self, row_class: type[Row]) -> None:
         rows, self._waiting[row_class] = self._waiting[row_class], []
-        if not rows:
+        columns = self._columns.get(row_class, [])
+        if not rows and not columns:
             return
         misfits: list[Misfit] = []
-        self._streams[row_class].write(to_arrow(rows, row_class, misfits))
+        table = to_arrow(rows, row_class, misfits)
+        if columns:
+            self._columns[row_class] = []
+            table = in_line_order(pa.concat_tables([table, *columns]))
+        self._streams[row_class].write(table)
         self._untold += [unparsed_misfit(rows[misfit.row], misfit) for misfit in misfits]
 
     def _tell_misfits(self) -> None:
@@ -108,6 +131,31 @@ class RowSink:
         everything = sorted([*old, *told], key=attrgetter("line"))
         self._streams[Unparsed] = _BatchStream(arrow_schema(Unparsed))
         self._streams[Unparsed].write(to_arrow(everything, Unparsed))
+
+
+def columns_table(row_class: type[Row], columns: Mapping[str, Any]) -> pa.Table:
+    """Rows given as columns; see `RowSink.append_columns`."""
+    schema, count = arrow_schema(row_class), len(columns["line"])
+    defaults = {field.name: None if field.default is MISSING else field.default for field in fields(row_class)}
+    arrays = [_column(columns.get(field.name, defaults[field.name]), field.type, count) for field in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _column(values: Any, arrow_type: pa.DataType, count: int) -> pa.Array:  # noqa: ANN401 - as appended
+    if values is None:
+        return pa.nulls(count, arrow_type)
+    if isinstance(values, tuple):
+        choices, numbers = values
+        return pa.array(choices, arrow_type).take(pa.array(numbers))
+    if isinstance(values, str | bool | int | float):
+        return pa.repeat(pa.scalar(values, arrow_type), count)
+    return pa.array(values, arrow_type, from_pandas=pa.types.is_timestamp(arrow_type))
+
+
+def in_line_order(table: pa.Table) -> pa.Table:
+    """The rows by their line, equal lines as they came."""
+    order = np.argsort(table.column("line").to_numpy(), kind="stable")
+    return table.take(pa.array(order))
 
 
 class _BatchStream:

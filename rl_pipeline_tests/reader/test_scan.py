@@ -5,7 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from rl_pipeline.reader.scan import NeedleScan
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rl_pipeline.reader.scan import IRREGULAR, HyperscanEngine, NeedleScan, Re2Engine
 from rl_pipeline.reader.windows import Window
 
 
@@ -31,12 +35,34 @@ def test_no_needles_find_nothing():
     assert hits(b"", b"a") == []
 
 
-def test_bounds_of_hits_cut_the_lines_out():
+def test_edges_cut_the_lines_out():
     scanned = NeedleScan((b"x",)).scan(Window(b"a\nxb\nc\nx", 0, 1))
 
-    starts, ends = scanned.bounds_of_hits()
+    edges = scanned.edge_list
+    assert [scanned.window.data[edges[hit] : edges[hit + 1]] for hit in scanned.hits] == [b"xb\n", b"x"]
 
-    assert [scanned.window.data[start:end] for start, end in zip(starts, ends, strict=True)] == [b"xb\n", b"x"]
+
+@pytest.mark.parametrize("engine", [HyperscanEngine, Re2Engine])
+def test_hits_that_hold_one_regular_needle_and_no_other_say_which(engine):
+    data = b"one 1 one\none and two\none and rare\nnothing\ntwo\nrare\n"
+
+    scanned = NeedleScan((b"one", b"two", b"rare"), (b"one", b"two"), engine).scan(Window(data, 0, 1))
+
+    assert scanned.hits == [0, 1, 2, 4, 5]
+    assert scanned.kinds.tolist() == [0, IRREGULAR, IRREGULAR, 1, IRREGULAR]
+    assert [scanned.ends[0], scanned.ends[3]] == [3, data.index(b"two\nrare") + 3]
+
+
+@given(st.lists(st.sampled_from([b"one", b"two", b"r.re", b"\n", b"x", b"\xff", b"on", b"e"]), max_size=60))
+def test_both_engines_find_the_same(pieces):
+    data = b"".join(pieces)
+    needles = ((b"one", b"two", b"r.re", b"ne"), (b"one", b"two"))
+    window = Window(data, 0, 1)
+
+    one, other = (NeedleScan(*needles, engine).scan(window) for engine in (HyperscanEngine, Re2Engine))
+
+    assert (one.hits, one.kinds.tolist()) == (other.hits, other.kinds.tolist())
+    assert one.ends[one.kinds >= 0].tolist() == other.ends[other.kinds >= 0].tolist()
 
 
 def test_bytes_that_are_not_utf8_are_counted():

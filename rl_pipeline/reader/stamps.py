@@ -1,0 +1,114 @@
+"""Times of many lines at once, from the digits at a known place of each.
+
+A stamp with date is `2026-01-09 11:22:33.444`, one without is `01-09 11:22:33`; what is no time of the calendar is
+not valid here and left to those who read one line at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+EPOCH = date(1970, 1, 1).toordinal()
+DATED_STAMP, UNDATED_STAMP = 23, 14  # characters
+DAY, SECOND, MILLISECOND = 86_400_000_000, 1_000_000, 1_000  # microseconds
+A_LEAP_YEAR = 2024
+CLOSE = timedelta(days=100)  # nearer than that no other year can be closer, a month and a day earlier or later
+Resolve = Callable[[int, str], "datetime | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stamps:
+    """Stamps of lines, arrays of one length.
+
+    `days`: days since 1970 of dated stamps; month × 100 + day of those without year. `clock`: microseconds of the day.
+    """
+
+    np: Any
+    days: Any
+    clock: Any
+    valid: Any
+
+    def chosen(self, rows: Any) -> Stamps:  # noqa: ANN401 - an array of numpy
+        """Some of them."""
+        return Stamps(self.np, self.days[rows], self.clock[rows], self.valid[rows])
+
+    def moments(self) -> list[datetime]:
+        """The times of dated stamps."""
+        found: list[datetime] = (self.days * DAY + self.clock).astype("datetime64[us]").tolist()
+        return found
+
+    def with_years(self, near: Sequence[datetime], resolve: Resolve) -> Any:  # noqa: ANN401 - an array of numpy
+        """The times of stamps without year, as datetime64[us].
+
+        Args:
+            near: the earliest and the latest dated time around, in whose light the stamps are read.
+            resolve: the time of the stamp of a row, or None; asked for the first stamp of each day, and for every
+                stamp only where dated times and stamps do not lie close together.
+        """
+        np = self.np
+        found = np.empty(len(self.days), "datetime64[us]")
+        for day in np.unique(self.days).tolist():
+            rows = np.flatnonzero(self.days == day).tolist()
+            first = resolve(rows[0], self._told(rows[0]))
+            if first is not None and all(abs(first - at) < CLOSE for at in near):
+                begin = (first.toordinal() - EPOCH) * DAY
+                found[rows] = (begin + self.clock[rows]).astype("datetime64[us]")
+                continue
+            for row in rows:
+                at = resolve(row, self._told(row))
+                found[row] = np.datetime64("NaT") if at is None else np.datetime64(at, "us")
+        return found
+
+    def _told(self, row: int) -> str:
+        """A stamp without year as it was printed."""
+        day, seconds = int(self.days[row]), int(self.clock[row]) // SECOND
+        return f"{day // 100:02d}-{day % 100:02d} {seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+
+
+def stamps_at(np: Any, buffer: Any, places: Any, *, dated: bool) -> Stamps:  # noqa: ANN401 - numpy and its arrays
+    """The stamps that stand at some places of a buffer of bytes."""
+    width = DATED_STAMP if dated else UNDATED_STAMP
+    digits = np.lib.stride_tricks.sliding_window_view(buffer, width)[places] - np.uint8(48)
+    at = 5 if dated else 0  # of the month
+    columns = [*range(at, at + 2), *range(at + 3, at + 5), *(at + place for place in (6, 7, 9, 10, 12, 13))]
+    if dated:
+        columns += [0, 1, 2, 3, 20, 21, 22]
+    valid = (digits[:, columns] < 10).all(axis=1)
+
+    def number(*of: int) -> Any:  # noqa: ANN401
+        value = np.zeros(len(digits), np.int64)
+        for column in of:
+            value = value * 10 + digits[:, column]
+        return value
+
+    hours, minutes, seconds = number(at + 6, at + 7), number(at + 9, at + 10), number(at + 12, at + 13)
+    valid &= (hours < 24) & (minutes < 60) & (seconds < 60)
+    clock = (hours * 3600 + minutes * 60 + seconds) * SECOND
+    days = number(at, at + 1) * 100 + number(at + 3, at + 4)
+    if dated:
+        clock += number(20, 21, 22) * MILLISECOND
+        days += number(0, 1, 2, 3) * 10_000
+    return _checked(np, days, clock, valid, dated=dated)
+
+
+def _checked(np: Any, days: Any, clock: Any, valid: Any, *, dated: bool) -> Stamps:  # noqa: ANN401
+    """Days that the calendar has; 29 February without a year is left to others."""
+    keys = days.copy()
+    for day in np.unique(keys[valid]).tolist():
+        rows = keys == day
+        ordinal = _ordinal(day // 10_000 if dated else A_LEAP_YEAR, day // 100 % 100, day % 100)
+        if ordinal is None or (not dated and day == 229):
+            valid[rows] = False
+        elif dated:
+            days[rows] = ordinal - EPOCH
+    return Stamps(np, days, clock, valid)
+
+
+def _ordinal(year: int, month: int, day: int) -> int | None:
+    try:
+        return date(year, month, day).toordinal()
+    except ValueError:
+        return None
