@@ -13,11 +13,25 @@ from typing import Any
 import click
 
 from rl_pipeline import __version__
+from rl_pipeline.addresses import as_path
 from rl_pipeline.errors import ConfigurationError, PipelineError
 
 DATA_TROUBLE, WRONG_USE = 1, 2
 EXIT_CODES = "Exit codes: 0 done · 1 trouble with the data (nothing readable) · 2 wrong use."
 EXISTING = click.Path(path_type=Path)
+
+
+class Input(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions alone
+    """A path, or the URL of a file or folder elsewhere."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ANN401
+        """The path that stands for it."""
+        return value if isinstance(value, Path) else as_path(str(value))
+
+
+INPUT = Input()
 
 
 class Group(click.Group):
@@ -44,11 +58,11 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("logs", nargs=-1, required=True, type=EXISTING, metavar="LOGS... OUT")
+@click.argument("logs", nargs=-1, required=True, type=INPUT, metavar="LOGS... OUT")
 @click.option(
     "--trace-jobs",
     multiple=True,
-    type=EXISTING,
+    type=INPUT,
     metavar="DIR",
     help="Folder of Harbor trials; may be given several times. Found by itself in the usual layouts.",
 )
@@ -59,8 +73,9 @@ def main() -> None:
 def report(logs: tuple[Path, ...], quiet: bool, force: bool, **options: Any) -> None:  # noqa: ANN401 - as above
     """Read the job logs of one experiment and write its report.
 
-    LOGS is an experiment's folder, its folder of logs, or log files (plain, gzip or zstd). OUT is the
-    folder that receives report.html, metrics_report.md, report.json, tables/ and charts/.
+    LOGS is an experiment's folder, its folder of logs, or log files (plain, gzip or zstd): paths, or
+    URLs (s3://, gs://, sftp://). OUT is the folder of this machine that receives report.html,
+    metrics_report.md, report.json, tables/ and charts/.
     """
     from rl_pipeline.commands.report import ReportRequest, run
 
@@ -70,7 +85,7 @@ def report(logs: tuple[Path, ...], quiet: bool, force: bool, **options: Any) -> 
 
 
 @main.command()
-@click.argument("root", type=EXISTING)
+@click.argument("root", type=INPUT)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.option("--register", is_flag=True, help="Add the partitions to the Dagster instance.")
 @click.option("--experiment", metavar="NAME", help="Only this experiment.")
@@ -82,7 +97,7 @@ def discover(root: Path, as_json: bool, register: bool, experiment: str | None) 
 
 
 @main.command()
-@click.argument("root", type=EXISTING)
+@click.argument("root", type=INPUT)
 @click.option("--experiment", metavar="NAME", help="Only this experiment.")
 @click.option("--force", is_flag=True, help="Make also what is current.")
 def backfill(root: Path, experiment: str | None, force: bool) -> None:

@@ -18,6 +18,19 @@ class Explanation:
 
 
 MESSAGES: dict[str, Explanation] = {
+    "address-unknown": Explanation(
+        "An address nothing here can open",
+        "Inputs are paths of this machine, or URLs of folders and files in an S3-compatible store (s3://bucket/…), in "
+        "Google Cloud Storage (gs://bucket/…) or on an SSH server (sftp://user@host:port/absolute/path). Each kind "
+        "needs its extra: rl-pipeline[s3], [gcs] or [sftp].",
+    ),
+    "address-with-password": Explanation(
+        "An address must not hold a password",
+        "Addresses are stored beside tables, shown on pages and in messages, and kept in Dagster's history, so one "
+        "with a password in it would spread it. Credentials come from where each service looks for them by itself: "
+        "AWS_* variables, ~/.aws or a role; GOOGLE_APPLICATION_CREDENTIALS; an SSH key or agent. Where a password is "
+        "the only way to an SSH server, FSSPEC_SFTP_USERNAME and FSSPEC_SFTP_PASSWORD are read.",
+    ),
     "backfill-failed": Explanation(
         "Some partitions could not be made",
         "A partition that fails does not stop the others. Each failure is told with its reason and is an ordinary "
@@ -137,6 +150,28 @@ MESSAGES: dict[str, Explanation] = {
         "The bundle is written beside the earlier one and renamed into place, so the folder itself must take new "
         "files. It is checked before any log is read, and the earlier report stays as it was.",
     ),
+    "place-changed-key": Explanation(
+        "An SSH server shows another key than before",
+        "Either the server was set up anew, or somebody stands between. Servers are known by ~/.ssh/known_hosts, as "
+        "for the ssh command; one that stands there with another key is refused.",
+    ),
+    "place-denied": Explanation(
+        "A place elsewhere refuses",
+        "The server answered and said no: there were no credentials, wrong ones, or they may not list, read or write "
+        "there. Reading needs listing of the folder and reading of its files; a table store needs writing and "
+        "deleting as well.",
+    ),
+    "place-not-installed": Explanation(
+        "The library for a kind of address is missing",
+        "Object stores and SSH servers are opened by libraries that not everybody needs: s3fs, gcsfs, paramiko. They "
+        "come with the extras s3, gcs and sftp of this package.",
+    ),
+    "place-unreachable": Explanation(
+        "A place elsewhere does not answer",
+        "The host is unknown, the connection was refused, or the answer was an error. A store that is not Amazon's "
+        "needs AWS_ENDPOINT_URL (or FSSPEC_S3_ENDPOINT_URL). Nothing was changed: tables become visible only when "
+        "they are whole.",
+    ),
     "port-taken": Explanation(
         "The web server cannot listen there",
         "`rl-pipeline ui` looks before it starts anything. Most often the port is taken by a web server that is "
@@ -147,6 +182,11 @@ MESSAGES: dict[str, Explanation] = {
         "PostgreSQL is configured but its driver is missing",
         "RL_PIPELINE_POSTGRES_URL moves Dagster's history into PostgreSQL; that needs the extra `postgres` of "
         "this package.",
+    ),
+    "report-elsewhere": Explanation(
+        "A report needs a folder of this machine",
+        "Inputs and tables may lie in an object store or on an SSH server; a report is a folder of pages and pictures "
+        "that is put into its place by renaming, so it is written here. Copy it wherever it is wanted.",
     ),
     "several-experiments": Explanation(
         "More than one experiment where one is reported",

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from rl_pipeline import __version__, trial_ledger
+from rl_pipeline.addresses import address
 from rl_pipeline.dialects import BLOCK_HEAD, NEEDLES, TRACEBACK_HEAD, JobParser
 from rl_pipeline.discovery import JobLog, checkpoint_steps
 from rl_pipeline.errors import ConfigurationError, DataError
 from rl_pipeline.job_summary import JobCourse
+from rl_pipeline.places import PlaceError, on_disk
 from rl_pipeline.reader import Message, Needles, PlannedMessages, ReadReport, read_planned
 from rl_pipeline.schema import ALL_TABLES, JOB_TABLES, Job, SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
@@ -107,23 +109,27 @@ def parse_job(log: JobLog, *, on_bytes: Callable[[int], None] | None = None) -> 
 
     Raises:
         DataError: the file can not be opened, or goes away; damage inside it is data, not an error.
+        ConfigurationError: it lies elsewhere, and its place does not answer.
     """
     try:
-        return _parsed(log, on_bytes)
+        with on_disk(log.path) as file:
+            return _parsed(log, file, on_bytes)
+    except PlaceError as error:
+        raise error.told from error
     except OSError as error:
         raise DataError(
             "A job log can not be read",
-            where=f"{log.path} ({error.strerror or error})",
+            where=f"{address(log.path)} ({error.strerror or error})",
             expected="a file that stays where it is and that this user may read",
             do="look whether it was moved or deleted meanwhile, then run the same command again",
             slug="log-unreadable",
         ) from error
 
 
-def _parsed(log: JobLog, on_bytes: Callable[[int], None] | None) -> JobTables:
+def _parsed(log: JobLog, file: Path, on_bytes: Callable[[int], None] | None) -> JobTables:
     report, parser, sink, course = ReadReport(), JobParser(log.job), RowSink(JOB_TABLES), JobCourse()
     anchor = datetime.fromtimestamp(log.mtime_ns / 1e9, tz=timezone.utc).replace(tzinfo=None)
-    for item in read_planned(log.path, LOG_NEEDLES, report, parser, anchor=anchor, on_bytes=on_bytes):
+    for item in read_planned(file, LOG_NEEDLES, report, parser, anchor=anchor, on_bytes=on_bytes):
         if isinstance(item, PlannedMessages):
             sink.append_columns(*parser.columns(item))
             continue

@@ -19,6 +19,7 @@ from typing import Any, get_type_hints
 
 import yaml
 
+from rl_pipeline.addresses import address, as_path, refuse_password, split_roots, without_login
 from rl_pipeline.errors import ConfigurationError, shown
 
 PREFIX = "RL_PIPELINE_"
@@ -46,7 +47,9 @@ class Settings:
     home: Path = setting("folder of everything that is kept: tables, reports, Dagster's history; on a local disk")
     store: str = setting("URL of the table store (fsspec); by default the folder `store` in the home", "")
     reports: Path = setting("folder of the reports; by default `reports` in the home")
-    roots: tuple[Path, ...] = setting("experiments folders that sensors watch, with colons between", (), between=":")
+    roots: tuple[str, ...] = setting(
+        "experiments folders that sensors watch: paths or URLs (s3://, gs://, sftp://), with colons between", ()
+    )
     log_patterns: tuple[str, ...] = setting(
         "ways of naming logs besides the usual ones, one a line: globs with {experiment} and {job}, "
         "or regular expressions with groups of these names",
@@ -54,6 +57,9 @@ class Settings:
         between="\n",
     )
     thresholds: Path | None = setting("YAML file with thresholds that replace the built-in ones")
+
+    spool: Path = setting("folder of copies of logs that lie elsewhere; by default `spool` in the home")
+    spool_gb: float = setting("GB that these copies may take together; those in use are never deleted", 20.0)
 
     postgres_url: str | None = setting(
         "keep Dagster's history in this PostgreSQL database (postgresql://user:password@host/name)", secret=True
@@ -92,6 +98,7 @@ class Settings:
         values["home"] = home
         values.setdefault("reports", home / "reports")
         values.setdefault("store", str(home / "store"))
+        values.setdefault("spool", home / "spool")
         return cls(**values)
 
 
@@ -101,8 +108,8 @@ def described() -> list[tuple[str, str, str]]:
 
 
 def _default_text(spec: Field[Any]) -> str:
-    if spec.name in {"home", "store", "reports"}:
-        return {"home": DEFAULT_HOME, "store": f"{DEFAULT_HOME}/store", "reports": f"{DEFAULT_HOME}/reports"}[spec.name]
+    if spec.name in {"home", "store", "reports", "spool"}:
+        return DEFAULT_HOME if spec.name == "home" else f"{DEFAULT_HOME}/{spec.name}"
     return str(spec.default).lower() if spec.default not in (None, (), "") else "–"
 
 
@@ -139,7 +146,7 @@ def parsed(name: str, value: object, where: str) -> Any:  # noqa: ANN401 - the t
         return _read(name, value)
     except (ValueError, TypeError) as error:
         raise ConfigurationError(
-            f"the setting {name} cannot be {shown(value)}" if not _is_secret(name) else f"the setting {name} is wrong",
+            f"the setting {name} cannot be {_told(value)}" if not _is_secret(name) else f"the setting {name} is wrong",
             where=where,
             expected=str(error),
             do="correct it, or leave it out",
@@ -147,8 +154,16 @@ def parsed(name: str, value: object, where: str) -> Any:  # noqa: ANN401 - the t
         ) from None
 
 
+def _told(value: object) -> str:
+    return shown(without_login(value) if isinstance(value, str) else value)
+
+
 def _read(name: str, value: object) -> Any:  # noqa: ANN401
     kind = _plain_type(get_type_hints(Settings)[name])
+    if name == "roots":
+        return tuple(_root(item) for item in (split_roots(value) if isinstance(value, str) else _items(value, "")))
+    if name == "store":
+        return _store(value)
     if typing.get_origin(kind) is tuple:
         reader = READERS[typing.get_args(kind)[0]]
         return tuple(reader(item) for item in _items(value, _metadata(name)["between"]))
@@ -187,6 +202,16 @@ def _absolute(value: object) -> Path:
     if not path.is_absolute():
         raise ValueError("an absolute path")
     return path
+
+
+def _root(value: str) -> str:
+    """A folder of this machine, absolute, or the URL of one elsewhere."""
+    return address(as_path(value)) if "://" in value else str(_absolute(value))
+
+
+def _store(value: object) -> str:
+    refuse_password(_text(value))
+    return _text(value)
 
 
 def _text(value: object) -> str:

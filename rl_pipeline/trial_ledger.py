@@ -31,14 +31,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rl_pipeline import __version__
+from rl_pipeline.addresses import is_elsewhere
 from rl_pipeline.dialects.stored_values import stored_names
-from rl_pipeline.reader.trial_folders import RESULT, NotRead, TrialFile, find_trials
+from rl_pipeline.reader.trial_folders import RESULT, NotRead, TrialFile
 from rl_pipeline.redaction import may_hold_any, redact
 from rl_pipeline.schema import SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.row_tables import to_arrow
 from rl_pipeline.tables.trial_entries import ENTRY_SCHEMA, EntryIndex, EntryParts, entry_table
 from rl_pipeline.trial_files.crew import Crew
+from rl_pipeline.trial_files.elsewhere import columns_of, trials_below
 from rl_pipeline.trial_files.reading import COLUMNS, Columns, read_columns
 
 CHUNK_FILES = 256  # files that one worker takes at a time
@@ -89,11 +91,12 @@ def read_trials(
     try:
         for number, root in enumerate(distinct_roots(roots)):
             known, is_as_it_was = reading.index, partial(reading.is_as_it_was, number)
-            for found in find_trials(root, known=known, is_as_it_was=is_as_it_was, asked=known.folders):
+            for found in trials_below(root, known=known, is_as_it_was=is_as_it_was, asked=known.folders):
                 if isinstance(found, NotRead):
                     skipped.append(found)
                 else:
                     reading.take(number, found)
+            reading.end_root()
         entries = reading.finish()
     finally:
         reading.close()
@@ -102,7 +105,7 @@ def read_trials(
 
 def distinct_roots(roots: Iterable[Path]) -> list[Path]:
     """The roots without those that are, or lie in, an earlier or wider one; order kept."""
-    real = list(dict.fromkeys(os.path.realpath(root) for root in roots))
+    real = list(dict.fromkeys(str(root) if is_elsewhere(root) else os.path.realpath(root) for root in roots))
     return [Path(root) for root in real if not any(root.startswith(f"{other.rstrip('/')}/") for other in real)]
 
 
@@ -154,6 +157,10 @@ class _Reading:
         if len(self._chunk) >= CHUNK_FILES or self._chunk_text >= CHUNK_TEXT:
             self._send()
 
+    def end_root(self) -> None:
+        """What is in line is of one root: files of one place are read together."""
+        self._send()
+
     def finish(self) -> pa.Table:
         """Read what is still in line; all entries, with `root` and `is_eval` of each."""
         self._send()
@@ -202,6 +209,9 @@ class _Readers:
 
     def read(self, files: Sequence[TrialFile]) -> Iterator[pa.Table]:
         """Take the files; gives entries of these or earlier ones, as they become ready."""
+        if files and is_elsewhere(files[0].path):
+            yield _entries(files, columns_of(files))
+            return
         if self._workers == 1 or self._alone_s < ALONE_S:
             began = time.perf_counter()
             yield _entries(files, read_columns([file.path for file in files]))

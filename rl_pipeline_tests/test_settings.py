@@ -34,7 +34,7 @@ def test_the_environment_sets_everything(tmp_path: Path):
     )
 
     assert settings.store == "s3://bucket/rl"
-    assert settings.roots == (tmp_path / "a", tmp_path / "b")
+    assert settings.roots == (str(tmp_path / "a"), str(tmp_path / "b"))
     assert settings.log_patterns == ("{experiment}-{job}.txt", "(?P<experiment>.+)-(?P<job>[0-9]{3,}).log")
     assert (settings.runs_per_tick, settings.slurm) == (7, True)
     assert settings.notify_to == ("a@lab.example", "b@lab.example")
@@ -51,7 +51,7 @@ def test_the_file_sets_what_the_environment_does_not(tmp_path: Path):
 
     settings = Settings.from_environment({"RL_PIPELINE_HOME": str(tmp_path), "RL_PIPELINE_QUIET_MINUTES": "20"})
 
-    assert (settings.roots, settings.quiet_minutes, settings.running_minutes) == ((tmp_path / "a",), 20.0, 10.0)
+    assert (settings.roots, settings.quiet_minutes, settings.running_minutes) == ((str(tmp_path / "a"),), 20.0, 10.0)
 
 
 @pytest.mark.parametrize(
@@ -104,3 +104,18 @@ def test_every_setting_is_described():
     assert lines["RL_PIPELINE_HOME"] == "~/.rl_pipeline"
     assert lines["RL_PIPELINE_QUIET_MINUTES"] == "60.0"
     assert len(lines) == len(described())
+
+
+def test_roots_may_lie_elsewhere(tmp_path: Path):
+    settings = Settings.from_environment({"RL_PIPELINE_ROOTS": f"s3://bucket/runs/:{tmp_path}:sftp://me@host:22/data"})
+
+    assert settings.roots == ("s3://bucket/runs", str(tmp_path), "sftp://me@host:22/data")
+
+
+@pytest.mark.parametrize("variable", ["RL_PIPELINE_ROOTS", "RL_PIPELINE_STORE"])
+def test_a_password_in_an_address_is_refused_and_not_repeated(variable: str):
+    with pytest.raises(ConfigurationError) as told:
+        Settings.from_environment({variable: "sftp://me:hunter22@host/data"})
+
+    assert told.value.slug == "address-with-password"
+    assert "hunter22" not in str(told.value)

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from rl_pipeline.addresses import address
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.discovery import (
     Discovery,
@@ -60,7 +61,7 @@ def only_named(found: Discovery, name: str | None) -> Discovery:
         known = ", ".join(item.experiment for item in experiments[:20])
         raise ConfigurationError(
             f"No experiment is called {shown(name)}",
-            where=str(experiments[0].jobs[0].path.parent),
+            where=address(experiments[0].jobs[0].path.parent),
             expected=f"one of: {known}",
             do="give one of these names, or leave --experiment out to take all",
             slug="unknown-experiment",
@@ -91,12 +92,12 @@ def document(found: Discovery, states: dict[str, dict[str, JobState]]) -> dict[s
             {
                 "experiment": item.experiment,
                 "partition_key": item.key,
-                "trial_roots": [str(path) for path in item.trial_roots],
+                "trial_roots": [address(path) for path in item.trial_roots],
                 "jobs": [
                     {
                         "job": job.job,
                         "partition_key": job.job_key,
-                        "path": str(job.path),
+                        "path": address(job.path),
                         "size_bytes": job.size_bytes,
                         "state": states[item.key][job.job_key].state,
                         "finished": states[item.key][job.job_key].finished,
@@ -110,7 +111,7 @@ def document(found: Discovery, states: dict[str, dict[str, JobState]]) -> dict[s
             }
             for item in found.experiments
         ],
-        "problems": [{"path": str(item.path), "what": item.what, "do": item.do} for item in found.problems],
+        "problems": [{"path": address(item.path), "what": item.what, "do": item.do} for item in found.problems],
     }
 
 
@@ -124,7 +125,7 @@ def lines(found: Discovery, states: dict[str, dict[str, JobState]]) -> list[str]
             word = "finished" if state.finished else "not finished"
             text += [f"  {job.job_key}  {state.state}, {word}  {job.size_bytes / 1e6:,.1f} MB"]
             text += [f"      {printable(state.evidence)}"]
-        text += [f"  trials: {path}" for path in item.trial_roots] or ["  no trial folder found"]
+        text += [f"  trials: {address(path)}" for path in item.trial_roots] or ["  no trial folder found"]
     text += [f"note: {problem}" for problem in found.problems]
     return text
 

@@ -6,9 +6,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from rl_pipeline.addresses import address, is_elsewhere
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.commands.report_state import ReportState, inputs_of
 from rl_pipeline.discovery import ExperimentOnDisk, discover, parse_log_pattern
+from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.report.output_folder import require_writable
 from rl_pipeline.settings import Settings
 
@@ -34,6 +36,14 @@ def run(request: ReportRequest) -> None:
         DataError: nothing readable.
     """
     progress, settings = Progress(quiet=request.quiet), Settings.from_environment(os.environ)
+    if is_elsewhere(request.out):
+        raise ConfigurationError(
+            "a report is written to a folder of this machine",
+            where=address(request.out),
+            expected="a path",
+            do="give a path as the last argument, and copy the folder afterwards",
+            slug="report-elsewhere",
+        )
     require_writable(request.out)
     thresholds = request.thresholds or settings.thresholds
     experiment = chosen_experiment(request, settings, progress)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rl_pipeline import pipeline
+from rl_pipeline.addresses import address
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.commands.report_state import ReportState, log_state, program_state
 from rl_pipeline.discovery import ExperimentOnDisk, checkpoint_steps
@@ -108,7 +109,7 @@ def require_metrics(experiment: ExperimentOnDisk, jobs: list[pipeline.JobTables]
     Raises:
         DataError: no log holds a single recognised line, or none holds a metric block.
     """
-    where = ", ".join(str(log.path) for log in experiment.jobs)
+    where = ", ".join(address(log.path) for log in experiment.jobs)
     if not any(job.recognised for job in jobs):
         raise DataError(
             "No recognised line in any log",

@@ -21,8 +21,10 @@ from importlib import metadata
 from pathlib import Path
 
 from rl_pipeline import __version__
+from rl_pipeline.addresses import address, is_elsewhere
 from rl_pipeline.discovery import ExperimentOnDisk, JobLog, checkpoint_steps
-from rl_pipeline.reader.trial_folders import find_trials
+from rl_pipeline.places import file_facts
+from rl_pipeline.trial_files.elsewhere import trials_below
 
 STATE_FOLDER = ".rl_pipeline_state"
 STATE_FILE = "report.json"
@@ -107,13 +109,18 @@ def _parts(experiment: ExperimentOnDisk, thresholds: bytes) -> Iterator[str]:
     yield repr(sorted(checkpoint_steps(job.path for job in experiment.jobs) or ()))
     for root in experiment.trial_roots:
         yield str(root)
-        for found in find_trials(root):
+        for found in trials_below(root):
             yield "\t".join(map(str, found))
 
 
 def log_state(job: JobLog) -> list[int]:
     """Size, time and inode of a log."""
-    return _state(job.path)
+    if not is_elsewhere(job.path):
+        return _state(job.path)
+    facts = file_facts(job.path)
+    if facts is None:
+        raise FileNotFoundError(2, "No such file or directory", address(job.path))
+    return [facts.size_bytes, facts.mtime_ns, facts.inode]
 
 
 def program_state() -> str:

@@ -42,7 +42,7 @@ def build_resources(settings: Settings) -> dict[str, dg.ConfigurableResource]:  
     return {
         "store": Store(url=settings.store),
         "inputs": Inputs(
-            roots=[str(root) for root in settings.roots],
+            roots=list(settings.roots),
             log_patterns=list(settings.log_patterns),
             quiet_minutes=settings.quiet_minutes,
         ),

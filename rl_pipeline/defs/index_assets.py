@@ -13,6 +13,7 @@ from rl_pipeline.defs.partitions import INPUTS_GROUP, LOG_FILES
 from rl_pipeline.defs.registration import Registered, register
 from rl_pipeline.defs.resources import Inputs, Store
 from rl_pipeline.discovery import Discovery
+from rl_pipeline.discovery.found import printable
 
 PROBLEMS_SHOWN = 5
 PROBLEMS_CHECK = "everything_on_disk_was_understood"
@@ -87,7 +88,7 @@ def found_table(found: Discovery, rows: int = 12) -> str:
 
 def problems_check(found: Discovery) -> dg.AssetCheckResult:
     """Whether anything on disk was left aside."""
-    shown = [[problem.path, problem.what, problem.do] for problem in found.problems[:PROBLEMS_SHOWN]]
+    shown = [[printable(problem.path), problem.what, problem.do] for problem in found.problems[:PROBLEMS_SHOWN]]
     return dg.AssetCheckResult(
         check_name=PROBLEMS_CHECK,
         passed=not found.problems,

@@ -6,7 +6,7 @@ A partition key says neither, so both stand here, beside the tables:
     <store>/index/jobs/<job key>.json                 the same record of one job, found by its key
 
 Registering adds and corrects, and never forgets: a job whose log is gone keeps its tables and stays
-a member. Files are written beside and renamed; a job's file is written before its experiment's, so an
+a member. Files are replaced in one step; a job's file is written before its experiment's, so an
 experiment never names a job that cannot be found. Of two writers at once the later wins, and the
 next registration (a sensor tick) brings back what was lost.
 """
@@ -14,19 +14,21 @@ next registration (a sensor tick) brings back what was lost.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path, PurePosixPath
 from typing import Any
-from uuid import uuid4
 
-import fsspec
-
+from rl_pipeline.addresses import address, as_path
 from rl_pipeline.discovery import ExperimentOnDisk, JobLog
 from rl_pipeline.discovery.grouping import natural
 from rl_pipeline.errors import ConfigurationError
+from rl_pipeline.places import is_folder
+from rl_pipeline.tables.store_files import StoreFiles
 
 VERSION = 1
+JOBS, EXPERIMENTS = "index/jobs", "index/experiments"
+RECORD = re.compile(r"[A-Za-z0-9][^/]*\.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +66,8 @@ class JobIndex:
     """Reads and writes the index below the URL of a store."""
 
     def __init__(self, store_url: str) -> None:
-        self._files, root = fsspec.core.url_to_fs(store_url)
-        self._root = PurePosixPath(root) / "index"
+        self._url = store_url
+        self._files = StoreFiles(store_url)
 
     def register(self, experiments: Sequence[ExperimentOnDisk]) -> Registration:
         """Add what was found on disk; records that are already right are not written again."""
@@ -116,49 +118,47 @@ class JobIndex:
 
     def experiments(self) -> Iterator[RegisteredExperiment]:
         """All experiments, by key."""
-        folder = str(self._root / "experiments")
-        if not self._files.exists(folder):
-            return
-        for name in sorted(self._files.ls(folder, detail=False)):
-            record = self._read(name) if str(name).endswith(".json") else None
-            if record:
-                yield _experiment(record)
+        names = [name for name in self._files.names(EXPERIMENTS) if RECORD.fullmatch(name)]
+        found = self._files.read_many([f"{EXPERIMENTS}/{name}" for name in names])
+        records = (_record(found.get(f"{EXPERIMENTS}/{name}")) for name in names)
+        yield from (_experiment(record) for record in records if record)
 
     def _unknown(self, what: str, key: str) -> ConfigurationError:
         return ConfigurationError(
             f"no {what} is registered under the partition key {key!r}",
-            where=str(self._root),
+            where=f"{self._url.rstrip('/')}/index",
             expected="a key that registering has written there",
             do="rl-pipeline discover ROOT --register, with the folder that holds the experiments",
             slug="unknown-partition",
         )
 
     def _job_file(self, key: str) -> str:
-        return str(self._root / "jobs" / f"{key}.json")
+        return f"{JOBS}/{key}.json"
 
     def _experiment_file(self, key: str) -> str:
-        return str(self._root / "experiments" / f"{key}.json")
+        return f"{EXPERIMENTS}/{key}.json"
 
     def _read(self, file: str) -> Mapping[str, Any] | None:
-        try:
-            record = json.loads(self._files.cat_file(file))
-        except (FileNotFoundError, ValueError):
-            return None  # missing, or damaged by hand: registering writes it anew
-        return record if isinstance(record, dict) and record.get("version") == VERSION else None
+        return _record(self._files.read(file))
 
     def _write(self, file: str, record: Mapping[str, Any]) -> None:
-        folder, name = str(PurePosixPath(file).parent), PurePosixPath(file).name
-        self._files.makedirs(folder, exist_ok=True)
-        beside = f"{folder}/.{name}.{uuid4().hex}"
-        self._files.pipe_file(beside, json.dumps({"version": VERSION, **record}, indent=1).encode())
-        self._files.mv(beside, file)
+        self._files.replace(file, json.dumps({"version": VERSION, **record}, indent=1).encode())
+
+
+def _record(content: bytes | None) -> Mapping[str, Any] | None:
+    """What a file holds; None when it is missing, or damaged by hand: registering writes it anew."""
+    try:
+        record = json.loads(content or b"")
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and record.get("version") == VERSION else None
 
 
 def _merged(known: RegisteredExperiment | None, found: ExperimentOnDisk) -> RegisteredExperiment:
     jobs = {job.job_key: job for job in known.jobs} if known else {}
     jobs |= {job.job_key: registered(job) for job in found.jobs}
-    roots = [str(root) for root in found.trial_roots]
-    roots += [root for root in (known.trial_roots if known else ()) if root not in roots and Path(root).is_dir()]
+    roots = [address(root) for root in found.trial_roots]
+    roots += [root for root in (known.trial_roots if known else ()) if root not in roots and is_folder(as_path(root))]
     return RegisteredExperiment(
         experiment=found.experiment,
         key=found.key,
@@ -174,7 +174,7 @@ def registered(job: JobLog) -> RegisteredJob:
         experiment_key=job.experiment_key,
         job=job.job,
         job_key=job.job_key,
-        path=str(Path(job.path).absolute()),
+        path=address(job.path.absolute()),
     )
 
 

@@ -17,6 +17,7 @@ from rl_pipeline.defs.log_version import LogVersion
 from rl_pipeline.defs.memory import Standing
 from rl_pipeline.discovery import ExperimentOnDisk, JobLog, JobState, Look, SacctState, first_printed_time, job_state
 from rl_pipeline.pipeline import PARSER_VERSION
+from rl_pipeline.places import on_disk
 from rl_pipeline.reader import fingerprint
 
 ROUND_SECONDS = 20.0  # of the 60 that Dagster gives a sensor
@@ -146,7 +147,8 @@ def _decide(job: JobLog, chain: Chain, known: Known, states: Mapping[str, SacctS
 def _holds(version: LogVersion, job: JobLog) -> bool:
     """Whether a log that was written to holds what it held; one that cannot be read does not count as changed."""
     try:
-        return fingerprint(job.path) == version.fingerprint
+        with on_disk(job.path) as file:
+            return fingerprint(file) == version.fingerprint
     except OSError:
         return True
 

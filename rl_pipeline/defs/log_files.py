@@ -10,9 +10,11 @@ from pathlib import Path
 
 import dagster as dg
 
+from rl_pipeline.addresses import address, as_path, is_elsewhere
 from rl_pipeline.defs.job_index import RegisteredExperiment, RegisteredJob
 from rl_pipeline.defs.log_version import LogVersion
 from rl_pipeline.discovery import JobLog, JobState, Look, first_printed_time, job_state
+from rl_pipeline.places import file_facts, on_disk
 from rl_pipeline.reader import fingerprint
 
 FINISHED_BY_TAG = "rl_pipeline/finished_by"  # a sensor saw the job finish, by this evidence
@@ -35,17 +37,32 @@ def job_log(registered: RegisteredJob) -> JobLog:
     Raises:
         OSError: it is not there.
     """
-    path = Path(registered.path)
-    facts = path.stat()
+    path = as_path(registered.path)
+    size_bytes, mtime_ns = _facts(path)
     return JobLog(
         experiment=registered.experiment,
         experiment_key=registered.experiment_key,
         job=registered.job,
         job_key=registered.job_key,
         path=path,
-        size_bytes=facts.st_size,
-        mtime_ns=facts.st_mtime_ns,
+        size_bytes=size_bytes,
+        mtime_ns=mtime_ns,
     )
+
+
+def _facts(path: Path) -> tuple[int, int]:
+    """Size and time of a log.
+
+    Raises:
+        OSError: it is not there, or its place does not answer.
+    """
+    if not is_elsewhere(path):
+        facts = path.stat()
+        return facts.st_size, facts.st_mtime_ns
+    found = file_facts(path)
+    if found is None:
+        raise FileNotFoundError(2, "No such file or directory", address(path))
+    return found.size_bytes, found.mtime_ns
 
 
 def look_at(
@@ -64,8 +81,10 @@ def look_at(
         now=time.time(), quiet_period_s=60 * quiet_minutes, successor_starts=_later_starts(registered, experiment)
     )
     state = told_by_sensor(job_state(log, look), tags)
+    with on_disk(log.path) as file:
+        content = fingerprint(file)
     version = LogVersion(
-        fingerprint=fingerprint(log.path), size_bytes=log.size_bytes, mtime_ns=log.mtime_ns, is_final=state.finished
+        fingerprint=content, size_bytes=log.size_bytes, mtime_ns=log.mtime_ns, is_final=state.finished
     )
     return SeenLog(log=log, version=version, state=state)
 
@@ -80,7 +99,7 @@ def told_by_sensor(state: JobState, tags: Mapping[str, str]) -> JobState:
 def _later_starts(job: RegisteredJob, experiment: RegisteredExperiment) -> tuple[datetime, ...]:
     keys = [member.job_key for member in experiment.jobs]
     later = experiment.jobs[keys.index(job.job_key) + 1 :][:3] if job.job_key in keys else ()
-    starts = (first_printed_time(Path(member.path)) for member in later)
+    starts = (first_printed_time(as_path(member.path)) for member in later)
     return tuple(start for start in starts if start is not None)
 
 
@@ -88,7 +107,7 @@ def log_metadata(seen: SeenLog) -> dict[str, dg.MetadataValue]:
     """What the page of `raw_log` shows."""
     state = seen.state
     return {
-        "path": dg.MetadataValue.path(str(seen.log.path)),
+        "path": dg.MetadataValue.path(address(seen.log.path)),
         "size_bytes": dg.MetadataValue.int(seen.log.size_bytes),
         "written_at": dg.MetadataValue.timestamp(seen.log.mtime_ns / 1e9),
         "fingerprint": dg.MetadataValue.text(seen.version.fingerprint),

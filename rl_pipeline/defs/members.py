@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from rl_pipeline import pipeline
+from rl_pipeline.addresses import as_path
 from rl_pipeline.defs.job_index import RegisteredExperiment, RegisteredJob
 from rl_pipeline.defs.resources import Store
 from rl_pipeline.discovery import first_printed_time
 from rl_pipeline.discovery.job_state import last_printed_time
 from rl_pipeline.discovery.tail import read_tail
 from rl_pipeline.errors import DataError
+from rl_pipeline.places import is_folder
 from rl_pipeline.schema import Job
 from rl_pipeline.tables.frames import to_arrow
 from rl_pipeline.tables.quality import Violation
@@ -47,11 +49,11 @@ class Members:
 
     def logs(self) -> list[Path]:
         """The logs of all jobs, whether or not they are still there."""
-        return [Path(job.path) for job in self.experiment.jobs]
+        return [as_path(job.path) for job in self.experiment.jobs]
 
     def trial_roots(self) -> list[Path]:
         """The folders of trials that exist now."""
-        return [Path(root) for root in self.experiment.trial_roots if Path(root).is_dir()]
+        return [root for root in map(as_path, self.experiment.trial_roots) if is_folder(root)]
 
 
 def with_verdict(parsed: pipeline.JobTables, broken: Sequence[Violation]) -> dict[str, Any]:
@@ -89,7 +91,7 @@ def time_windows(store: Store, members: Members) -> list[pipeline.JobTables]:
 
 def _window_of_log(job: RegisteredJob) -> Job | None:
     """A `jobs` row of which only the window counts; None when the log is gone or prints no time."""
-    path = Path(job.path)
+    path = as_path(job.path)
     try:
         first, last = first_printed_time(path), last_printed_time(read_tail(path).data)
     except OSError:

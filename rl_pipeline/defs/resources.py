@@ -4,6 +4,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from rl_pipeline.addresses import as_path
 from rl_pipeline.analysis.thresholds import Thresholds
 from rl_pipeline.defs.job_index import JobIndex
 from rl_pipeline.defs.memory import Memory
@@ -46,11 +47,11 @@ class Inputs(dg.ConfigurableResource):  # type: ignore[type-arg]
             raise ConfigurationError(
                 "no folder of experiments is configured",
                 where="RL_PIPELINE_ROOTS",
-                expected="one folder or several, with colons between",
+                expected="one folder or URL or several, with colons between",
                 do="set RL_PIPELINE_ROOTS, or register by hand: rl-pipeline discover ROOT --register",
                 slug="no-roots",
             )
-        return discover([Path(root) for root in self.roots], patterns=self.patterns())
+        return discover([as_path(root) for root in self.roots], patterns=self.patterns())
 
     def patterns(self) -> tuple[LogPattern, ...]:
         """The configured ways of naming logs."""
@@ -90,7 +91,7 @@ class Sensing(dg.ConfigurableResource):  # type: ignore[type-arg]
     def watched(self, store: Store, inputs: Inputs) -> Watched:
         """Everything that a round of `finished_jobs` needs."""
         return Watched(
-            roots=tuple(Path(root) for root in inputs.roots),
+            roots=tuple(as_path(root) for root in inputs.roots),
             patterns=inputs.patterns(),
             quiet_period_s=60 * inputs.quiet_minutes,
             index=store.index(),

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from rl_pipeline.discovery.disk import Disk
 from rl_pipeline.discovery.folders import LOGS, TRIAL_FOLDER
+from rl_pipeline.places import open_binary
 
 POINTER = "latest_ckpt_global_step.txt"
 _CHECKPOINTS, _EXPORTS = frozenset({"checkpoints", "ckpts", "checkpoint"}), frozenset({"exports", "export"})
@@ -103,7 +104,7 @@ def _steps(disk: Disk, folder: str) -> dict[int, Path]:
 
 def _pointer(path: Path) -> int | None:
     try:
-        with path.open("rb") as stream:
+        with open_binary(path) as stream:
             match = _POINTER_TEXT.fullmatch(stream.read(64))
     except OSError:
         return None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rl_pipeline.discovery.found import JobLog, Problem
+from rl_pipeline.places import open_binary
 
 GZIP_MAGIC, ZSTD_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _HEAD_BYTES = 4096
@@ -34,7 +35,7 @@ _MOST_CONTROL = 0.05
 def unreadable(path: Path) -> Problem | None:
     """Why a file cannot be read as a log, or None when it looks like one."""
     try:
-        with path.open("rb") as stream:
+        with open_binary(path) as stream:
             head = stream.read(_HEAD_BYTES)
     except OSError as error:
         return Problem(path, f"cannot be opened: {error.strerror or error}", "check its permissions")
@@ -69,7 +70,7 @@ def doubles(jobs: Sequence[JobLog]) -> dict[JobLog, JobLog]:
 
 def _same_bytes(first: Path, second: Path) -> bool:
     try:
-        with first.open("rb") as one, second.open("rb") as two:
+        with open_binary(first) as one, open_binary(second) as two:
             while True:
                 left, right = one.read(_COMPARED_BYTES), two.read(_COMPARED_BYTES)
                 if left != right:

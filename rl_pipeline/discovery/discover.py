@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from rl_pipeline.addresses import address, is_elsewhere
 from rl_pipeline.discovery.contents import doubles, unreadable
 from rl_pipeline.discovery.disk import Disk
 from rl_pipeline.discovery.file_names import LogPattern
@@ -16,6 +17,7 @@ from rl_pipeline.discovery.grouping import group
 from rl_pipeline.discovery.inventory import Inventory, SeenFile, SeenFolder, scan
 from rl_pipeline.discovery.trial_roots import checked_trial_roots, trial_roots_of
 from rl_pipeline.errors import ConfigurationError
+from rl_pipeline.places import PlaceError, entries, exists, is_file, is_folder
 
 _NO_LIMIT = 1 << 62
 
@@ -44,10 +46,11 @@ def discover(
     extra_roots = checked_trial_roots(trace_jobs)
     for path in inputs:
         _must_exist(path)
-    files = [path.absolute() for path in inputs if not path.is_dir()]
-    roots = [path.absolute() for path in inputs if path.is_dir()]
+    folders = [path for path in inputs if is_folder(path)]
+    files = [path.absolute() for path in inputs if path not in folders]
+    roots = [path.absolute() for path in folders]
     look = scan(roots, now=0.0, patterns=patterns, most_stats=_NO_LIMIT)
-    no_files = [path for path in files if not path.is_file()]
+    no_files = [path for path in files if not is_file(path)]
     inventory = replace(look, folders=_without_repeats((*look.folders, *_pointed_at(files))))
     grouped = group(inventory, patterns=patterns, experiment=experiment)
     problems = [*_unlisted(look), *grouped.problems, *_roots_without_logs(roots, inventory)]
@@ -72,16 +75,26 @@ def examined(grouped: Discovery, keys: Collection[str]) -> Discovery:
 
 
 def _must_exist(path: Path) -> None:
-    if path.exists():
-        return
+    try:
+        if exists(path):
+            return
+    except PlaceError as error:
+        raise error.told from error
     dangling = path.is_symlink()
     raise ConfigurationError(
         "the link leads nowhere" if dangling else "no such file or folder",
-        where=str(path),
+        where=address(path),
         expected="an experiments root, an experiment's folder, a folder of job logs, or log files",
-        do="correct the path" + (f" ({path.parent} does not exist either)" if not path.parent.exists() else ""),
+        do="correct the path" + (f" ({address(path.parent)} does not exist either)" if _is_lost(path) else ""),
         slug="missing-path",
     )
+
+
+def _is_lost(path: Path) -> bool:
+    """Whether not even the folder above it is there."""
+    if not is_elsewhere(path):
+        return not path.parent.exists()
+    return is_elsewhere(path.parent) and not is_folder(path.parent)
 
 
 def _pointed_at(files: Sequence[Path]) -> list[SeenFolder]:
@@ -122,7 +135,7 @@ def _roots_without_logs(roots: Sequence[Path], inventory: Inventory) -> list[Pro
     problems = []
     for root in roots:
         if not any(folder.is_relative_to(root) for folder in with_logs):
-            empty = not any(root.iterdir())
+            empty = not any(entries(root) if is_elsewhere(root) else root.iterdir())
             problems.append(
                 Problem(
                     root,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from rl_pipeline.addresses import address
 from rl_pipeline.errors import ConfigurationError, DataError, shown
 
 LISTED = 20
@@ -15,7 +16,11 @@ def printable(name: object) -> str:
 
     File names are bytes that anybody chose; they can hold escape sequences and what is no UTF-8.
     """
-    text = str(name).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    text = (
+        (address(name) if isinstance(name, PurePath) else str(name))
+        .encode("utf-8", "surrogateescape")
+        .decode("utf-8", "replace")
+    )
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 

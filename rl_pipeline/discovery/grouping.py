@@ -105,7 +105,7 @@ def _discovery(candidates: Iterable[Candidate], problems: list[Problem]) -> Disc
                 Problem(
                     folders[1],
                     f"experiment {name} has logs in {len(folders)} places; they are read as one experiment",
-                    f"rename one of them if they are different runs (also: {folders[0]})",
+                    f"rename one of them if they are different runs (also: {printable(folders[0])})",
                 )
             )
         logs = tuple(_job_log(candidate) for candidate in jobs)
@@ -129,7 +129,7 @@ def _one_per_job(candidates: list[Candidate]) -> tuple[list[Candidate], list[Pro
                 Problem(
                     candidate.path,
                     f"second log of {same.name.job}, left out; {same.path.name} is read",
-                    f"remove or rename one of the two (the other: {same.path})",
+                    f"remove or rename one of the two (the other: {printable(same.path)})",
                 )
             )
     return sorted(kept.values(), key=lambda candidate: natural(candidate.name.job)), problems

@@ -17,6 +17,7 @@ from typing import BinaryIO
 import zstandard
 
 from rl_pipeline.discovery.contents import GZIP_MAGIC, ZSTD_MAGIC
+from rl_pipeline.places import on_disk, open_binary
 
 TAIL_BYTES = 256 * 1024
 _PIECE_BYTES = 1 << 20
@@ -44,7 +45,7 @@ class Tail:
 
 def read_tail(path: Path, size: int = TAIL_BYTES) -> Tail:
     """The last `size` bytes of the (uncompressed) file, from the first line that begins inside them."""
-    with path.open("rb") as stream:
+    with open_binary(path) as stream:
         magic = stream.read(4)
         if magic.startswith(GZIP_MAGIC) or magic == ZSTD_MAGIC:
             return _unpacked_tail(path, magic, size)
@@ -56,7 +57,7 @@ def read_tail(path: Path, size: int = TAIL_BYTES) -> Tail:
 
 def read_head(path: Path, size: int = TAIL_BYTES) -> bytes:
     """The first `size` bytes of the (uncompressed) file."""
-    with path.open("rb") as stream:
+    with open_binary(path) as stream:
         magic = stream.read(4)
         if not (magic.startswith(GZIP_MAGIC) or magic == ZSTD_MAGIC):
             stream.seek(0)
@@ -87,7 +88,7 @@ def _from_line_start(data: bytes, start: int) -> Tail:
 
 def _pieces(path: Path, magic: bytes) -> Iterator[bytes]:
     try:
-        with _open_packed(path, magic) as stream:
+        with on_disk(path) as file, _open_packed(file, magic) as stream:
             while piece := stream.read(_PIECE_BYTES):
                 yield piece
     except (OSError, EOFError, zlib.error, zstandard.ZstdError):

@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from rl_pipeline.addresses import address
 from rl_pipeline.discovery.disk import Disk
 from rl_pipeline.discovery.folders import LOGS, TRIAL_FOLDER
 from rl_pipeline.discovery.found import ExperimentOnDisk
 from rl_pipeline.errors import ConfigurationError
+from rl_pipeline.places import exists, is_folder
 
 _NOT_A_RUN = frozenset({TRIAL_FOLDER, LOGS, "checkpoints", "ckpts", "exports", "dumped_data", "wandb"})
 # An experiment has a few runs; a folder with more inside is full of something else.
@@ -43,7 +46,14 @@ def trial_roots_of(item: ExperimentOnDisk, shared: Collection[Path] = ()) -> tup
     found = find_trial_roots(dict.fromkeys(places))
     flat = {job.path.parent for job in item.jobs} & set(item.folders)
     beside = [folder.parent / TRIAL_FOLDER for folder in item.folders if folder in flat and folder not in shared]
-    return found or tuple(path for path in dict.fromkeys(beside) if path.is_dir())
+    return found or tuple(path for path in dict.fromkeys(beside) if _is_there(path))
+
+
+def _is_there(path: Path) -> bool:
+    """Whether it is a folder that may be looked at; beside a bucket there may be those of others."""
+    with suppress(OSError):
+        return is_folder(path)
+    return False
 
 
 def _below(disk: Disk, folder: str, levels: int) -> Iterator[str]:
@@ -61,10 +71,10 @@ def _below(disk: Disk, folder: str, levels: int) -> Iterator[str]:
 def checked_trial_roots(given: Sequence[Path]) -> tuple[Path, ...]:
     """Trial folders that someone named; ConfigurationError when one is not there."""
     for path in given:
-        if not path.is_dir():
+        if not is_folder(path):
             raise ConfigurationError(
-                "no such trial folder" if not path.exists() else "the trial folder is a file",
-                where=str(path),
+                "no such trial folder" if not exists(path) else "the trial folder is a file",
+                where=address(path),
                 expected="a folder with one folder per trial, each with a result.json",
                 do="correct the path given with --trace-jobs",
                 slug="missing-trial-folder",

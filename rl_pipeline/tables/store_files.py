@@ -13,9 +13,10 @@ from datetime import datetime, timezone
 from typing import IO, Any
 from uuid import uuid4
 
-import fsspec
-
+from rl_pipeline.addresses import refuse_password, without_login
 from rl_pipeline.errors import ConfigurationError
+from rl_pipeline.places.elsewhere import file_system
+from rl_pipeline.places.trouble import is_of_place, trouble
 
 # Where a file can be renamed over another in one step; everywhere else a put is that step.
 RENAMING_PROTOCOLS = frozenset({"file", "local", "sftp", "ssh", "smb", "hdfs"})
@@ -37,7 +38,8 @@ class StoreFiles:
     def read(self, name: str) -> bytes | None:
         """The bytes of a file, or None when there is none."""
         try:
-            content: bytes = self._files.cat_file(self._path(name))
+            with self._asking():
+                content: bytes = self._files.cat_file(self._path(name))
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
         return content
@@ -49,14 +51,15 @@ class StoreFiles:
         if self._is_local:
             found = ((name, self.read(name)) for name in names)
             return {name: content for name, content in found if content is not None}
-        fetched = self._files.cat([self._path(name) for name in names], on_error="return")
-        contents = {}
-        for name in names:
-            content = fetched.get(self._path(name).lstrip("/"), fetched.get(self._path(name)))
-            if isinstance(content, bytes):
-                contents[name] = content
-            elif isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
-                raise content
+        with self._asking():
+            fetched = self._files.cat([self._path(name) for name in names], on_error="return")
+            contents = {}
+            for name in names:
+                content = fetched.get(self._path(name).lstrip("/"), fetched.get(self._path(name)))
+                if isinstance(content, bytes):
+                    contents[name] = content
+                elif isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
+                    raise content
         return contents
 
     def replace(self, name: str, content: bytes) -> None:
@@ -82,7 +85,8 @@ class StoreFiles:
         """Names of files and folders directly in a folder, sorted; none when it does not exist."""
         self._files.invalidate_cache(self._path(folder))
         try:
-            listed = self._files.ls(self._path(folder), detail=False)
+            with self._asking():
+                listed = self._files.ls(self._path(folder), detail=False)
         except (FileNotFoundError, NotADirectoryError):
             return []
         return sorted({path.rstrip("/").rpartition("/")[2] for path in listed})
@@ -91,7 +95,8 @@ class StoreFiles:
         """Names and sizes of the files directly in a folder."""
         self._files.invalidate_cache(self._path(folder))
         try:
-            listed = self._files.ls(self._path(folder), detail=True)
+            with self._asking():
+                listed = self._files.ls(self._path(folder), detail=True)
         except (FileNotFoundError, NotADirectoryError):
             return {}
         return {entry["name"].rpartition("/")[2]: entry["size"] for entry in listed if entry["type"] == "file"}
@@ -109,13 +114,28 @@ class StoreFiles:
             self._files.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _asking(self) -> Iterator[None]:
+        """Errors of a service as people can act on them; those of a disk stay as they are."""
         try:
             yield
+        except Exception as error:
+            if self._is_local or not is_of_place(error):
+                raise
+            raise trouble(error, self.url) from error
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            with self._asking():
+                yield
         except (PermissionError, NotADirectoryError, FileExistsError) as error:
             raise self._unwritable(error) from error
+        except FileNotFoundError as error:
+            if self._renames:
+                raise
+            raise self._unwritable(error) from error  # no such bucket
         except OSError as error:
-            if error.errno is None:  # a service's own error, not one of the file system
+            if error.errno is None:  # not of the file system
                 raise
             raise self._unwritable(error) from error
 
@@ -130,14 +150,21 @@ class StoreFiles:
 
 
 def _filesystem(url: str) -> tuple[Any, str]:
+    refuse_password(url)
     try:
-        files, root = fsspec.core.url_to_fs(url)
-    except (ValueError, ImportError) as error:
+        files, root = file_system(url)
+    except ImportError as error:
+        raise trouble(error, url) from error
+    except ValueError as error:
         raise ConfigurationError(
             "The table store has an address that nothing here can open",
-            where=f"{url} ({error})",
+            where=f"{without_login(url)} ({error})",
             expected="a path, or a URL of a known kind such as s3://bucket/folder, gs://…, sftp://host/folder",
-            do="correct the address, or install the package for it (s3fs, gcsfs, paramiko)",
+            do="correct the address of the store (RL_PIPELINE_STORE)",
             slug="store-address-unknown",
         ) from error
+    except Exception as error:
+        if not is_of_place(error):
+            raise
+        raise trouble(error, url) from error
     return files, str(root)

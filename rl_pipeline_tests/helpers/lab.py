@@ -44,7 +44,7 @@ class Lab:
     def settings(self) -> Settings:
         """Settings that keep everything below the test's folder."""
         settings = Settings.from_environment({"RL_PIPELINE_HOME": str(self.folder / "home")})
-        return replace(settings, roots=(self.root,), tick_seconds=1)
+        return replace(settings, roots=(str(self.root),), tick_seconds=1)
 
     def environment(self) -> dict[str, str]:
         """The same settings as variables, for processes."""
