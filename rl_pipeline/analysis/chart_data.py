@@ -48,6 +48,7 @@ from rl_pipeline.schema import OUTCOMES
 SMOOTHING = 1 / 3
 END_WINDOW = 10
 TURN_BINS = 60
+USUAL_TURNS = 0.995  # share of the trials that bins of equal width hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +104,7 @@ class TurnBin:
     Attributes:
         outcome: solved, unsolved or unscored.
         low: smallest number of turns in the bin.
-        high: largest one (the last bin ends at the longest trial).
+        high: largest one (the last bin ends at the longest trial, and may be wider).
         trials: trials.
     """
 
@@ -261,17 +262,23 @@ def _ends(canonical: pd.DataFrame) -> tuple[float | None, float | None, int]:
 
 
 def turn_bins(trials: pd.DataFrame) -> tuple[TurnBin, ...]:
-    """Histogram of turns by outcome; bins of equal whole width, at most `TURN_BINS`."""
+    """Histogram of turns by outcome: at most `TURN_BINS` bins of equal whole width, and one for the longest trials."""
     known = trials[trials["n_turns"].notna() & ~trials["is_eval"].fillna(False).astype(bool)]
     if known.empty:
         return ()
     turns = known["n_turns"].astype("int64")
-    longest = int(turns.max())
-    width = -(-(longest + 1) // TURN_BINS)
-    counts = known.groupby([turns // width, known["outcome"]]).size()
+    longest, usual = int(turns.max()), int(turns.quantile(USUAL_TURNS, interpolation="higher"))
+    width = -(-(usual + 1) // TURN_BINS)
+    last = min(usual // width + 1, longest // width)  # holds everything beyond as well
+    counts = known.groupby([(turns // width).clip(upper=last), known["outcome"]]).size()
     return tuple(
-        TurnBin(outcome=outcome, low=place * width, high=min((place + 1) * width - 1, longest), trials=int(number))
-        for place in range(longest // width + 1)
+        TurnBin(
+            outcome=outcome,
+            low=place * width,
+            high=longest if place == last else (place + 1) * width - 1,
+            trials=int(number),
+        )
+        for place in range(last + 1)
         for outcome in OUTCOMES
         if (number := counts.get((place, outcome), 0))
     )

@@ -108,13 +108,16 @@ def comparability(a: ExperimentProfile, b: ExperimentProfile) -> Comparability:
         reasons.append(f"{a.group_size} samples per prompt against {b.group_size}")
     masked = _masked(a), _masked(b)
     if masked[0] is not None and masked[1] is not None and abs(masked[0] - masked[1]) > MASKED_POINTS:
-        reasons.append(f"unscored samples count as 0, and their share differs: {masked[0]:.1%} against {masked[1]:.1%}")
+        reasons.append(
+            f"unscored samples count as 0, and their share differs: {masked[0] * 100:.1f} % against "
+            f"{masked[1] * 100:.1f} %"
+        )
     credit = a.populations.partial_credit, b.populations.partial_credit
     if None not in credit and credit[0] != credit[1]:
         reasons.append("one gives partial credit, the other 0 or 1")
     common, smaller = len(set(a.tasks) & set(b.tasks)), min(len(a.tasks), len(b.tasks))
     if smaller and common < TASK_OVERLAP * smaller:
-        reasons.append(f"only {common} of {smaller} tasks are common")
+        reasons.append(f"only {common} of {smaller:,} tasks are common" if common else "no task is common")
     steps = _common_steps(a, b)
     if len(steps) < COMMON_STEPS:
         reasons.append(f"{len(steps)} common settled steps, fewer than {COMMON_STEPS}")

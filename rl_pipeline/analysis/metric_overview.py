@@ -72,7 +72,7 @@ def _overview(canonical: pd.DataFrame, metric: str) -> MetricOverview:
         n=int(known.size),
         of_steps=len(canonical),
         mean=float(known.mean()) if some else None,
-        std=float(known.std(ddof=1)) if known.size > 1 else None,
+        std=_spread(known),
         minimum=float(known.min()) if some else None,
         maximum=float(known.max()) if some else None,
         first=float(known[0]) if some else None,
@@ -81,6 +81,13 @@ def _overview(canonical: pd.DataFrame, metric: str) -> MetricOverview:
         not_finite=states.count(NOT_FINITE),
         course=thinned(known),
     )
+
+
+def _spread(known: FloatArray) -> float | None:
+    """Sample standard deviation; exactly 0 of equal values, whatever floating point leaves."""
+    if known.size < 2:
+        return None
+    return float(known.std(ddof=1)) if known.max() > known.min() else 0.0
 
 
 def thinned(values: FloatArray, points: int = COURSE_POINTS) -> tuple[float, ...]:

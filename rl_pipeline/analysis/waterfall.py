@@ -251,6 +251,11 @@ def _after_last_step(part: pd.DataFrame, link: Link) -> float:
     return max(0.0, (link.ended_at - last).total_seconds())
 
 
+def gaps_between_blocks(rows: pd.DataFrame) -> list[ClockGap]:
+    """Unexplained time between all successive blocks of the same job, over rows of `all_rows`."""
+    return [gap for _, part in rows.groupby("link", sort=True) for gap in _gaps(part)]
+
+
 def _gaps(part: pd.DataFrame) -> list[ClockGap]:
     """Time between successive blocks beyond the spans of the later step and those beside it."""
     step = values_of(part, STEP_SECONDS)

@@ -17,8 +17,13 @@ from rl_pipeline.units import SECONDS_PER_HOUR
 ABSENT = "—"
 NARROW_SPACE = "\u202f"
 MINUS = "−"
-LOOSE_PERCENT = re.compile(r"(\d) %")
+LOOSE_PERCENT = re.compile(r"(\d) (%|×(?! \d))")
 SIGNIFICANT_DIGITS = 6
+TINY, HUGE = 1e-4, 1e12  # beyond these a number is written with a power of ten
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+TITLE_WORD = re.compile(r"\(?[A-Z][a-z]*\)?[:,;]?")
+NAMES = {"Parquet", "Harbor", "Ray", "Markdown"}
+WHOLE = re.compile(r"\d{4,15}")
 
 
 def fixed(value: float | None, digits: int) -> str:
@@ -29,6 +34,28 @@ def fixed(value: float | None, digits: int) -> str:
 def significant(value: float | None, digits: int = SIGNIFICANT_DIGITS) -> str:
     """A number with that many significant digits, without trailing zeros."""
     return ABSENT if value is None or not math.isfinite(value) else f"{value:.{digits}g}"
+
+
+def readable(value: float | None, digits: int = 4) -> str:
+    """A number of any size as a person reads it: 30,310, 0.0184, 1.5 × 10⁻⁵; never `-0`."""
+    if value is None or not math.isfinite(value):
+        return ABSENT
+    size = abs(value)
+    if size >= 10 ** (digits - 1):
+        return f"{value:,.0f}" if size < HUGE else _with_power(value)
+    if value == 0:
+        return "0"
+    return f"{value:.{digits}g}" if size >= TINY else _with_power(value)
+
+
+def _with_power(value: float) -> str:
+    factor, power = f"{value:.1e}".split("e")
+    return f"{factor} × 10{str(int(power)).translate(RAISED)}"
+
+
+def grouped(text: str) -> str:
+    """Whole numbers of a table's cell with separated thousands: `84740` → `84,740`; other text as it is."""
+    return f"{int(text):,}" if WHOLE.fullmatch(text) else text
 
 
 def count(value: int | None) -> str:
@@ -132,10 +159,18 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def sentence_case(text: str) -> str:
+    """A heading of the Markdown report as pages write it: `How the Jobs Chain` → `How the jobs chain`."""
+    first, *rest = text.split(" ")
+    return " ".join(
+        [first, *(word.lower() if TITLE_WORD.fullmatch(word) and word not in NAMES else word for word in rest)]
+    )
+
+
 def typographic(text: str) -> str:
-    """The same text with real minus signs, and no line break between a number and its percent sign; for pages."""
+    """The same text for pages: real minus signs, no line break between a number and its percent or times sign."""
     signed_text = "".join(MINUS if is_minus(text, place) else sign for place, sign in enumerate(text))
-    return LOOSE_PERCENT.sub(rf"\1{NARROW_SPACE}%", signed_text)
+    return LOOSE_PERCENT.sub(rf"\1{NARROW_SPACE}\2", signed_text)
 
 
 def is_minus(text: str, place: int) -> bool:

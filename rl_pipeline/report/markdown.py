@@ -18,6 +18,7 @@ from rl_pipeline.report.views.engine_analysis import engine_section
 from rl_pipeline.report.views.engines import engine_load_view
 from rl_pipeline.report.views.findings import findings_view
 from rl_pipeline.report.views.inputs import inputs_view
+from rl_pipeline.report.views.learning import learning_view
 from rl_pipeline.report.views.lineage import lineage_section
 from rl_pipeline.report.views.noise import noise_section
 from rl_pipeline.report.views.populations import populations_section
@@ -41,6 +42,7 @@ def metrics_report(
         engine_load=engine_load_view(published.engines),
         trials=trials_view(published.trials),
         findings=findings_view(result.findings, result.verdict),
+        learning=learning_view(result.findings, result.trend.reward),
         sections=sections(result),
         charts=charts,
         inputs=inputs_view(provenance),

@@ -38,7 +38,14 @@ def test_verdict_and_five_numbers_stand_on_the_first_screen(browser: Browser, re
         page = opened.page
         seen = page.locator(".tile dd strong").all_text_contents()
 
-        assert page.locator(".verdict strong").text_content() == "Needs attention."
+        assert page.locator(".verdict strong").first.text_content() == "Needs attention."
+        # source: 18 settled steps, rewards of the sample's first and last nine of them
+        assert (
+            page.locator(".learning")
+            .inner_text()
+            .startswith("Is it learning? Too early to say (R26). A trend needs 30 settled steps")
+        )
+        assert "0.324 in the first 9 settled steps, 0.509 in the last 9" in page.locator(".learning").inner_text()
         # source: the sample's report.json
         assert seen == ["0.542", "47.1\u202f%", "41.3\u202f%", "14.4\u202f%", "16.9"]
         assert all(text.strip() for text in page.locator(".tile dd small").all_text_contents())

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rl_pipeline.report import formatting
-from rl_pipeline.report.formatting import ABSENT, NARROW_SPACE
+from rl_pipeline.report.formatting import ABSENT, NARROW_SPACE, grouped, readable, sentence_case
 
 numbers = st.floats(min_value=-1e9, max_value=1e9, allow_nan=False)
 fractions = st.floats(min_value=0.0, max_value=1.0)
@@ -119,3 +119,34 @@ def test_other_forms():
 )
 def test_pages_get_the_real_minus_and_only_where_it_is_one(plain: str, shown: str):
     assert formatting.typographic(plain) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "—"), (float("nan"), "—"), (-0.0, "0"), (30_313.2, "30,313"), (3_374.0, "3,374"), (589.44, "589.4"),
+        (0.01805, "0.01805"), (-1.5e-5, "-1.5 × 10⁻⁵"), (2.5e14, "2.5 × 10¹⁴"), (1.0, "1"),
+    ],
+)  # fmt: skip
+def test_a_number_of_any_size_can_be_read(value: float | None, text: str):
+    assert readable(value) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("84740", "84,740"), ("80", "80"), ("0.3516", "0.3516"), ("2026-06", "2026-06")]
+)
+def test_long_whole_numbers_are_grouped_and_nothing_else(text: str, shown: str):
+    assert grouped(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("heading", "shown"),
+    [
+        ("How the Jobs Chain", "How the jobs chain"),
+        ("Change of Level of reward/avg_pass_at_8", "Change of level of reward/avg_pass_at_8"),
+        ("KV Cache", "KV cache"),
+        ("Growth Inside the Links: timing/step", "Growth inside the links: timing/step"),
+    ],
+)
+def test_headings_of_the_page_are_sentences(heading: str, shown: str):
+    assert sentence_case(heading) == shown

@@ -40,12 +40,17 @@
 
   function panel(group, what, axis, bounds, WIDTH) {
     const figure = document.createElement("figure"), caption = document.createElement("figcaption");
-    caption.textContent = group.map((one) => one.name).join(" · ");
+    for (const one of group) {
+      const name = document.createElement("span"), mark = document.createElement("i");
+      mark.style.background = one.colour;
+      name.append(mark, one.name);
+      caption.append(name);
+    }
     figure.append(caption);
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("viewBox", "0 0 " + WIDTH + " " + HEIGHT);
     svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", titles[what] + " by " + titles[axis] + ": " + caption.textContent);
+    svg.setAttribute("aria-label", titles[what] + " by " + titles[axis] + ": " + group.map((one) => one.name).join(", "));
     const X = (x) => LEFT + (x - bounds.x0) / (bounds.x1 - bounds.x0 || 1) * (WIDTH - LEFT - RIGHT);
     const Y = (y) => HEIGHT - BOTTOM - (y - bounds.y0) / (bounds.y1 - bounds.y0 || 1) * (HEIGHT - TOP - BOTTOM);
     for (const y of ticks(bounds.y0, bounds.y1, 5)) {
@@ -91,6 +96,37 @@
     }
   }
 
+  /** What is drawn, as a table. */
+  function tabulate(drawn, what, axis) {
+    const section = document.getElementById("points"), table = section.querySelector("table");
+    const head = ["experiment", ...(axis === "steps" ? [] : ["global step"]), titles[axis], titles[what], "smoothed"];
+    const rows = drawn.flatMap((one) => points(one, what, axis).map((point) => [
+      one.name, ...(axis === "steps" ? [] : [point.step]), short(point.x), short(point.y), short(point.smooth)]));
+    section.hidden = rows.length === 0;
+    section.querySelector("small").textContent = rows.length + " rows";
+    table.tHead.replaceChildren(line(head, "th"));
+    table.tBodies[0].replaceChildren(...rows.map((row) => line(row, "td")));
+  }
+
+  function short(value) { return String(Number(value.toPrecision(5))); }
+
+  function line(cells, kind) {
+    const row = document.createElement("tr");
+    for (const text of cells) { const cell = document.createElement(kind); cell.textContent = text; row.append(cell); }
+    return row;
+  }
+
+  function download() {
+    const quoted = (text) => (/[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text);
+    const safe = (text) => (/^[=+@\t\r]|^-(?!\d)/.test(text) ? "'" + text : text);
+    const rows = [...document.querySelectorAll("#points tr")].map((row) => [...row.cells].map((cell) => quoted(safe(cell.textContent))).join(","));
+    const copy = document.createElement("a");
+    copy.href = URL.createObjectURL(new Blob([rows.join("\n") + "\n"], { type: "text/csv" }));
+    copy.download = "comparison.csv";
+    copy.click();
+    URL.revokeObjectURL(copy.href);
+  }
+
   function draw() {
     const fields = new FormData(form), what = fields.get("what"), axis = fields.get("along");
     const chosen = fields.getAll("experiment").map((key) => byKey.get(key)).filter(Boolean);
@@ -104,6 +140,7 @@
       inside.length ? "Without a clock in the logs, so hours inside steps: " + inside.join(", ") + "." : "",
     ].join(" ");
     panels.replaceChildren();
+    tabulate(drawn, what, axis);
     const all = drawn.flatMap((one) => points(one, what, axis));
     if (!all.length) return;
     const ys = all.map((point) => point.y), low = Math.min(...ys), high = Math.max(...ys), pad = (high - low || 0.1) * 0.06;
@@ -123,6 +160,7 @@
   });
   let pause = 0;
   addEventListener("resize", () => { clearTimeout(pause); pause = setTimeout(draw, 120); });
+  document.querySelector("#points button").addEventListener("click", download);
   form.addEventListener("submit", (event) => event.preventDefault());
   draw();
 })();

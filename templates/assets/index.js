@@ -8,7 +8,8 @@
     const seconds = (Date.now() - time) / 1000, unit = units.find(([size]) => seconds >= size);
     const age = document.createElement("span");
     age.textContent = seconds < 60 ? "just now" : Math.floor(seconds / unit[0]) + " " + unit[1] + " ago";
-    cell.append(age);
+    age.className = "age";
+    cell.prepend(age);
   }
   const link = document.getElementById("compare"), told = document.getElementById("chosen-count");
   const boxes = [...document.querySelectorAll("#experiments input[type=checkbox]")];

@@ -23,6 +23,7 @@ from rl_pipeline.analysis.findings.rulebook import rule
 from rl_pipeline.analysis.findings.wording import number, percent, signed, significant, steps_text
 from rl_pipeline.analysis.growth import Growth, growth_within_links
 from rl_pipeline.analysis.outliers import stragglers
+from rl_pipeline.analysis.waterfall import gaps_between_blocks
 
 STEPS_POPULATION = "canonical steps"
 LINKS_POPULATION = "links of the chain"
@@ -151,7 +152,8 @@ def restart_overhead(context: RunContext) -> Answer:
     lost = max(costs.restarts_seconds, 0.0) + (costs.redone_seconds or 0.0)
     share = lost / costs.step_seconds
     summary = (
-        f"{len(restarts)} restarts cost {number(costs.restarts_seconds, 0)} s in their first steps and "
+        f"{'1 restart costs' if len(restarts) == 1 else f'{len(restarts)} restarts cost'} "
+        f"{number(costs.restarts_seconds, 0)} s in {'its' if len(restarts) == 1 else 'their'} first steps and "
         f"{number(costs.redone_seconds, 1)} s of redone steps: {percent(share)} of step time (all starts "
         f"{number(costs.all_starts_seconds, 0)} s, {percent(costs.all_starts_share)})."
     )
@@ -375,7 +377,11 @@ def gap_between_steps(context: RunContext) -> Answer:
         return not_measurable("times of the metric blocks", n=n, population="pairs of successive blocks")
     large = gaps[gaps > context.value("R36", "gap_ratio") * median]
     if large.empty:
-        summary = f"No gap: at most {number(float(gaps.max()), 0)} s unexplained, median step {number(median, 0)} s."
+        in_all = sum(gap.seconds for gap in gaps_between_blocks(rows))
+        summary = (
+            f"No gap: at most {number(float(gaps.max()), 1)} s unexplained between two blocks, "
+            f"{number(in_all, 1)} s over all {n} pairs; median step {number(median, 0)} s."
+        )
         return clear(summary, n=n, population="pairs of successive blocks")
     evidence = [
         context.at_step(
@@ -383,7 +389,8 @@ def gap_between_steps(context: RunContext) -> Answer:
         )
         for row, gap in zip(large.index.astype(int), large, strict=True)
     ]
-    summary = f"{len(large)} gaps of {number(float(large.sum()), 0)} s together; median step {number(median, 0)} s."
+    count = "1 gap" if len(large) == 1 else f"{len(large)} gaps"
+    summary = f"{count} of {number(float(large.sum()), 0)} s together; median step {number(median, 0)} s."
     return fired(summary, evidence, n=n, population="pairs of successive blocks")
 
 

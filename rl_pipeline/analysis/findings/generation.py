@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from rl_pipeline.analysis.engines import LoadReading, is_over_subscribed
+from rl_pipeline.analysis.engines import UNDER_FED, LoadReading, is_over_subscribed
 from rl_pipeline.analysis.findings.context import STEP, WAIT, RunContext
 from rl_pipeline.analysis.findings.finding import (
     HIGH,
@@ -127,7 +127,7 @@ def engines_under_fed(context: RunContext) -> Answer:
         missing = NO_LINES if not enough else "the trainer's wait (R1)"
         return not_measurable(missing, evidence=evidence, n=load.lines, population=LINES_POPULATION)
     if not holds:
-        text = "R1 did not fire." if waits is False else f"{_load_text(load)}."
+        text = "R1 did not fire." if waits is False else f"{_load_text(load)}.{_single_jobs(context)}"
         return clear(f"Engines are not under-fed: {text}", evidence, n=load.lines, population=LINES_POPULATION)
     return fired(
         f"Engines have room while the trainer waits: {_load_text(load)}. Cause not measured.",
@@ -137,6 +137,16 @@ def engines_under_fed(context: RunContext) -> Answer:
         missing=("GPU power and utilisation", "what holds requests back"),
         notes=_confidence_notes(load),
     )
+
+
+def _single_jobs(context: RunContext) -> str:
+    """Jobs that are under-fed by themselves where the whole run is not."""
+    own = [
+        f"{load.job} ({percent(load.running_share)} of capacity)"
+        for load in context.engines.jobs
+        if load.verdict == UNDER_FED
+    ]
+    return f" By itself under-fed: {', '.join(own)}; the rule judges all jobs together." if own else ""
 
 
 def _trainer_waits(context: RunContext) -> bool | None:

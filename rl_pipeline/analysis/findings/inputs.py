@@ -156,7 +156,8 @@ def log_coverage(context: RunContext) -> Answer:
     text = f"batch lines hold {logged:,} instances, {percent(share)} of {trials:,} trials {where}"
     evidence = [Evidence(text=text, key="rollout_batches", value=share), *_coverage_evidence(context)]
     make = fired if share < context.value("R34", "coverage") else clear
-    return make(f"{text[0].upper()}{text[1:]}.", evidence, n=trials, population="training trials")
+    booked = f"; {coverage.logged:,} of them in steps with a metric block" if coverage.unbooked else ""
+    return make(f"{text[0].upper()}{text[1:]}{booked}.", evidence, n=trials, population="training trials")
 
 
 def _coverage_evidence(context: RunContext) -> list[Evidence]:
@@ -195,7 +196,7 @@ def log_damaged(context: RunContext) -> Answer:
     evidence = [item for _, row in jobs.iterrows() for item in _damage(context, row)]
     n = len(jobs)
     if not evidence:
-        return clear(f"{n} logs are whole.", n=n, population="job logs")
+        return clear("The log is whole." if n == 1 else f"{n} logs are whole.", n=n, population="job logs")
     names = list(dict.fromkeys(item.job for item in evidence if item.job))
     return fired(
         f"{len(names)} of {n} logs are cut or damaged: {', '.join(names)}.", evidence, n=n, population="job logs"

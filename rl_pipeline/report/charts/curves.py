@@ -6,6 +6,15 @@ from typing import Any
 
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.step_curves import Curve, CurvePoint
+from rl_pipeline.report.charts.bounds import (
+    ANYWHERE,
+    FRACTION,
+    NOT_NEGATIVE,
+    Bounds,
+    cut_words,
+    interval_within,
+    value_scale,
+)
 from rl_pipeline.report.charts.chart import (
     ABOVE_NAMES,
     HEIGHT,
@@ -34,6 +43,7 @@ from rl_pipeline.report.palette import Theme
 COLUMNS = ("job", "global_step", "steps", "value", "smoothed", "low", "high", "is_below_print_precision")
 # Rule whose finding a title states first, by curve.
 RULES = {"entropy": "R6", "gradient norm": "R7", "KL to the reference": "R8", "clip fraction": "R9", "staleness": "R10"}
+NEVER_NEGATIVE = {"entropy", "gradient norm", "staleness"}
 END_POINTS = 5
 
 
@@ -52,7 +62,8 @@ def curve_chart(curve: Curve, data: ChartData, theme: Theme, *, is_small: bool =
     """None when the quantity was never logged."""
     if not curve.points:
         return None
-    rows = tuple(_row(point, curve) for point in curve.points)
+    bounds = _bounds(curve)
+    rows = tuple(_row(point, curve, bounds) for point in curve.points)
     title = stated(data.fired, RULES.get(curve.name, ""), _seen(curve))
     subtitle = f"{curve.metric}{_unit(curve)} by step, with its exponential mean{_remarks(curve, is_small)}"
     x = step_axis([point.step for point in curve.points])
@@ -61,7 +72,7 @@ def curve_chart(curve: Curve, data: ChartData, theme: Theme, *, is_small: bool =
         "type": "quantitative",
         "title": label,
         "axis": ABOVE_NAMES,
-        "scale": {"zero": False, "padding": 8},
+        "scale": value_scale(_drawn(rows), bounds, padding=8),
     }
     body = {
         "width": SMALL_WIDTH if is_small else WIDTH,
@@ -96,9 +107,25 @@ def file_name(name: str) -> str:
     return name.lower().replace("@", "_at_").replace(" ", "_")
 
 
-def _row(point: CurvePoint, curve: Curve) -> tuple[Cell, ...]:
+def _bounds(curve: Curve) -> Bounds:
+    if "@" in curve.name or curve.unit.startswith("fraction"):
+        return FRACTION
+    return NOT_NEGATIVE if curve.name in NEVER_NEGATIVE else ANYWHERE
+
+
+def _drawn(rows: tuple[tuple[Cell, ...], ...]) -> list[float | None]:
+    """Values, and ends of the band."""
+    columns = [COLUMNS.index(name) for name in ("value", "low", "high")]
+    return [cell if isinstance(cell := row[place], int | float) else None for row in rows for place in columns]
+
+
+def _band(point: CurvePoint, curve: Curve) -> tuple[float | None, float | None]:
     half = None if curve.error is None else curve.error * TWO_SIDED_95
-    low, high = (None, None) if half is None else (rounded(point.smoothed - half), rounded(point.smoothed + half))
+    return (None, None) if half is None else (point.smoothed - half, point.smoothed + half)
+
+
+def _row(point: CurvePoint, curve: Curve, bounds: Bounds) -> tuple[Cell, ...]:
+    low, high = interval_within(*_band(point, curve), bounds)
     value, smoothed = rounded(point.value), rounded(point.smoothed)
     return (point.job, point.step, point.steps, value, smoothed, low, high, point.below_resolution)
 
@@ -131,6 +158,8 @@ def _seen(curve: Curve) -> str:
     """Begin and end of the smoothed line, in words."""
     values = [point.value for point in curve.points]
     name = curve.name if "@" in curve.name else curve.name[:1].upper() + curve.name[1:]
+    if all(point.below_resolution for point in curve.points):
+        return f"{name} is printed as 0.0000 in every step"
     if len(set(values)) == 1:
         return f"{name} is {significant(values[0], 3)} in every step"
     n = min(END_POINTS, len(values) // 2) or 1
@@ -144,6 +173,7 @@ def _unit(curve: Curve) -> str:
 
 def _remarks(curve: Curve, is_small: bool) -> str:
     number = sum(point.below_resolution for point in curve.points)
-    band = "" if curve.error is None else " and its 95 % band"
+    cut = cut_words((_band(point, curve) for point in curve.points), _bounds(curve))
+    band = "" if curve.error is None else f" and its 95 % band{cut}"
     marks = "" if is_small else " · shaded: just after a start · dashed: a job begins"
     return band + (f" · triangles: printed as 0.0000 ({number})" if number else "") + marks

@@ -27,10 +27,10 @@ def engine_map_chart(data: ChartData, theme: Theme) -> Chart | None:
         for record, cell in zip(records(COLUMNS, rows), courses.cells, strict=True)
     ]
     title = _title(courses)
-    left_out = f" · {courses.left_out} further engines left out" if courses.left_out else ""
+    left_out = f" · {plural(courses.left_out, 'further engine')} left out" if courses.left_out else ""
     subtitle = (
-        f"pid@address, one row per engine and job; colour: running requests, mean of {length * 60:.0f} min; "
-        f"empty: no line{left_out}"
+        f"pid@address, one row per engine and job; colour: mean running requests in {length * 60:.0f} min, "
+        f"from 0 (faint) to {fixed(_largest(courses), 1)} (strong); empty: no line{left_out}"
     )
     body = {
         "width": WIDTH,
@@ -38,7 +38,12 @@ def engine_map_chart(data: ChartData, theme: Theme) -> Chart | None:
         "data": {"values": values},
         "mark": {"type": "rect", "tooltip": True, "color": theme.accent},
         "encoding": {
-            "x": {"field": "hours", "type": "quantitative", "title": "hours since the first statistics line"},
+            "x": {
+                "field": "hours",
+                "type": "quantitative",
+                "title": "hours since the first statistics line",
+                "scale": {"domain": [0, max(cell.hours for cell in courses.cells) + length], "nice": False},
+            },
             "x2": {"field": "to"},
             "y": {
                 "field": "name",
@@ -64,6 +69,10 @@ def engine_map_chart(data: ChartData, theme: Theme) -> Chart | None:
         columns=COLUMNS,
         rows=rows,
     )
+
+
+def _largest(courses: EngineCourses) -> float:
+    return max((cell.running for cell in courses.cells if cell.running is not None), default=0.0)
 
 
 def _row(cell: EngineCell) -> tuple[Cell, ...]:

@@ -37,7 +37,7 @@ def engine_chart(data: ChartData, theme: Theme) -> Chart | None:
     jobs = list(dict.fromkeys(entry.job for entry in bins))
     panels = [
         _panel("running", "running requests", jobs, theme),
-        _panel("max_waiting", "most waiting requests", jobs, theme),
+        _panel("max_waiting", "most waiting requests", jobs, theme, is_zero=not any(e.max_waiting for e in bins)),
         _panel("generation_tokens_per_s", "generated tokens/s", jobs, theme),
         _panel("kv_cache_usage", "KV cache in use", jobs, theme, form=".0%"),
     ]
@@ -80,12 +80,15 @@ def _title(bins: tuple[EngineBin, ...]) -> str:
     if not running:
         return "Engine load over time"
     low, high = min(running), max(running)
-    seen = f"{queued} of {plural(len(bins), 'bin')} see a queue"
+    seen = f"{queued} of {plural(len(bins), 'bin')} see a queue" if queued else "none waits"
     return f"Between {low:.1f} and {high:.1f} requests run on an engine; {seen}"
 
 
-def _panel(name: str, title: str, jobs: list[str], theme: Theme, *, form: str = "") -> dict[str, Any]:
-    axis = {"title": title, "tickCount": 4, **({"format": form} if form else {})}
+def _panel(
+    name: str, title: str, jobs: list[str], theme: Theme, *, form: str = "", is_zero: bool = False
+) -> dict[str, Any]:
+    axis = {"title": title, "tickCount": 1 if is_zero else 4, **({"format": form} if form else {})}
+    scale = {"domain": [0, 1]} if is_zero else {"zero": True}
     return {
         "width": WIDTH,
         "height": PANEL_HEIGHT,
@@ -93,7 +96,7 @@ def _panel(name: str, title: str, jobs: list[str], theme: Theme, *, form: str = 
         "mark": {"type": "line", "strokeWidth": 1.6, "tooltip": True, "point": {"size": 8}},
         "encoding": {
             "x": {"field": "hours", "type": "quantitative", "title": None, "scale": {"nice": False}},
-            "y": {"field": name, "type": "quantitative", "axis": axis},
+            "y": {"field": name, "type": "quantitative", "axis": axis, "scale": scale},
             "color": {
                 "field": "job",
                 "type": "nominal",

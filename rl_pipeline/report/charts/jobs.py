@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.job_comparison import JobMeans
+from rl_pipeline.report.charts.bounds import (
+    ANYWHERE,
+    FRACTION,
+    NOT_NEGATIVE,
+    Bounds,
+    cut_words,
+    interval_within,
+    value_scale,
+)
 from rl_pipeline.report.charts.chart import SMALL_WIDTH, Cell, Chart, records, rounded, specification
 from rl_pipeline.report.charts.curves import file_name
 from rl_pipeline.report.formatting import p_value, plural, significant
@@ -28,14 +37,16 @@ def job_chart(entry: JobMeans, theme: Theme) -> Chart | None:
     known = {job: mean for job, mean in entry.means.items() if mean.value is not None}
     if len(known) < 2:
         return None
+    bounds, shown = _bounds(entry), list(known.items())[:MOST_JOBS]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (job, rounded(mean.value), rounded(mean.lower), rounded(mean.upper), mean.n)
-        for job, mean in list(known.items())[:MOST_JOBS]
+        (job, rounded(mean.value), *interval_within(mean.lower, mean.upper, bounds), mean.n) for job, mean in shown
     )
+    cut = cut_words(((mean.lower, mean.upper) for _, mean in shown), bounds)
     title = _title(entry)
     unit = "" if entry.unit in {"1", "reward"} else f" ({entry.unit})"
-    subtitle = f"mean{unit} with 95 % t interval, {entry.population}; one job's training goes on from another's"
-    x = {"type": "quantitative", "title": None, "scale": {"zero": False, "padding": 12}, "axis": {"tickCount": 5}}
+    subtitle = f"mean{unit} with 95 % t interval{cut}, {entry.population}; one job's training goes on from another's"
+    scale = value_scale((cell for row in rows for cell in row[1:4] if isinstance(cell, float)), bounds, padding=12)
+    x = {"type": "quantitative", "title": None, "scale": scale, "axis": {"tickCount": 5}}
     y = {"field": "job", "type": "nominal", "sort": None, "title": None, "axis": {"ticks": False, "domain": False}}
     body = {
         "width": SMALL_WIDTH - 40,
@@ -71,6 +82,12 @@ def job_chart(entry: JobMeans, theme: Theme) -> Chart | None:
     )
 
 
+def _bounds(entry: JobMeans) -> Bounds:
+    if entry.unit.startswith("fraction"):
+        return FRACTION
+    return NOT_NEGATIVE if entry.unit == "s" else ANYWHERE
+
+
 def _title(entry: JobMeans) -> str:
     """The pairs that differ after Holm's correction, or that none does."""
     name = entry.quantity.partition(",")[0]
@@ -82,7 +99,8 @@ def _title(entry: JobMeans) -> str:
     gain = first.mean_difference.value or 0.0
     more = f" and {plural(len(apart) - 1, 'other pair')}" if len(apart) > 1 else ""
     high, low = (first.a, first.b) if gain > 0 else (first.b, first.a)
-    return f"{name} of {high} above {low} by {significant(abs(gain), 2)} (p {_p(first.holm_p)}){more}"
+    unit = " s" if entry.unit == "s" else ""
+    return f"{name} of {high} above {low} by {significant(abs(gain), 2)}{unit} (p {_p(first.holm_p)}){more}"
 
 
 def _p(value: float | None) -> str:

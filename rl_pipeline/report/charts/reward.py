@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rl_pipeline.analysis.chart_data import ChartData, RewardPoint, RewardSeries
+from rl_pipeline.report.charts.bounds import ANYWHERE, NOT_NEGATIVE, Bounds, cut_words, interval_within, value_scale
 from rl_pipeline.report.charts.chart import (
     ABOVE_NAMES,
     HEIGHT,
@@ -49,14 +50,15 @@ def reward_chart(data: ChartData, theme: Theme) -> Chart | None:
     if not scored:
         return None
     half = _half_band(data)
-    rows = tuple(_row(point, half) for point in series.points)
+    bounds = _bounds(series)
+    rows = tuple(_row(point, half, bounds) for point in series.points)
     title, subtitle = stated(data.fired, "R26", _title(series)), _subtitle(data)
     x = step_axis([point.step for point in series.points])
     y: dict[str, Any] = {
         "type": "quantitative",
         "title": "mean reward",
         "axis": ABOVE_NAMES,
-        "scale": {"zero": False, "padding": 12},
+        "scale": value_scale(_drawn(rows), bounds, padding=12),
     }
     body = {
         "width": WIDTH,
@@ -88,15 +90,29 @@ def _half_band(data: ChartData) -> float | None:
     return None if error is None else error * TWO_SIDED_95
 
 
-def _row(p: RewardPoint, half: float | None) -> tuple[Cell, ...]:
-    low, high = (None, None) if p.smoothed is None or half is None else (p.smoothed - half, p.smoothed + half)
+def _bounds(series: RewardSeries) -> Bounds:
+    """Rewards of a run that never gave a negative one are taken to have no negative mean."""
+    return ANYWHERE if any(point.reward < 0 for point in series.points if point.reward is not None) else NOT_NEGATIVE
+
+
+def _drawn(rows: tuple[tuple[Cell, ...], ...]) -> list[float | None]:
+    columns = [COLUMNS.index(name) for name in ("reward", "smoothed_low", "smoothed_high")]
+    return [cell if isinstance(cell := row[place], int | float) else None for row in rows for place in columns]
+
+
+def _band(p: RewardPoint, half: float | None) -> tuple[float | None, float | None]:
+    return (None, None) if p.smoothed is None or half is None else (p.smoothed - half, p.smoothed + half)
+
+
+def _row(p: RewardPoint, half: float | None, bounds: Bounds) -> tuple[Cell, ...]:
+    low, high = interval_within(*_band(p, half), bounds)
     return (
         p.job,
         p.step,
         rounded(p.reward),
         rounded(p.smoothed),
-        rounded(low),
-        rounded(high),
+        low,
+        high,
         rounded(p.pass_at_k),
         p.samples,
         p.is_canonical,
@@ -129,8 +145,10 @@ def _subtitle(data: ChartData) -> str:
     series = data.reward
     crosses = ", crosses: thrown away" if any(not point.is_canonical for point in series.points) else ""
     parts = [f"points: steps{crosses}", "line: exponential mean, newest step weighs 1/3"]
-    if _half_band(data) is not None:
-        parts.append("band: 95 % of that mean")
+    half = _half_band(data)
+    if half is not None:
+        cut = cut_words((_band(point, half) for point in series.points), _bounds(series))
+        parts.append(f"band: 95 % of that mean{cut}")
     if any(point.is_warm_up for point in series.points):
         parts.append("shaded: just after a start")
     if len(series.starts) > 1:

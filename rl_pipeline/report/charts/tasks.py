@@ -6,7 +6,7 @@ from typing import Any
 
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.trial_analysis import TaskSplit
-from rl_pipeline.report.charts.chart import SMALL_WIDTH, Cell, Chart, records, rounded, specification
+from rl_pipeline.report.charts.chart import SMALL_HEIGHT, SMALL_WIDTH, Cell, Chart, records, rounded, specification
 from rl_pipeline.report.formatting import percent, plural, thousands
 from rl_pipeline.report.palette import Theme
 
@@ -57,7 +57,7 @@ def _body(rows: tuple[tuple[Cell, ...], ...], theme: Theme) -> dict[str, Any]:
     x = {"field": "share", "type": "quantitative", "title": "share of tasks", "axis": {"format": ".0%", "tickCount": 4}}
     return {
         "width": SMALL_WIDTH - 80,
-        "height": len(rows) * ROW_HEIGHT,
+        "height": max(SMALL_HEIGHT, len(rows) * ROW_HEIGHT),
         "data": {"values": values},
         "layer": [
             {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rl_pipeline.analysis.experiment_card import ExperimentCard
+from rl_pipeline.analysis.findings.finding import SEVERITIES
 from rl_pipeline.analysis.populations import Populations
 from rl_pipeline.report.from_json import built
 from rl_pipeline.report.json_document import SCHEMA_VERSION
@@ -90,7 +91,7 @@ def read_report(path: Path, key: str) -> Listed:
         key=key,
         experiment=str(document["experiment"]),
         verdict=str((document["verdict"] or {}).get("status", "no verdict")),
-        findings={severity: fired.count(severity) for severity in dict.fromkeys(fired)},
+        findings={severity: fired.count(severity) for severity in SEVERITIES if severity in fired},
         card=built(ExperimentCard, document["card"]),
         populations=built(Populations, document["populations"]["rewards"]),
         has_page=(path.parent / "report.html").is_file(),

@@ -128,7 +128,7 @@ def experiment_row(entry: Listed) -> ExperimentRow:
         links=links(entry),
         verdict=entry.verdict,
         tone=TONES.get(entry.verdict, "quiet"),
-        findings=" · ".join(f"{number} {severity}" for severity, number in entry.findings.items()),
+        findings=" · ".join(f"{number}\u00a0{severity}" for severity, number in entry.findings.items()),
         state=card.state.replace("_", " "),
         last_step=NumberView(text=count(card.last_step), interval="", value=card.last_step),
         reward=_number(reward),

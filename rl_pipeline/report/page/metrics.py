@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from rl_pipeline.analysis.metric_overview import MetricOverview
-from rl_pipeline.report.formatting import ABSENT, plural, significant, typographic
+from rl_pipeline.report.formatting import plural, readable, typographic
 from rl_pipeline.report.page.findings import metric_anchor
 from rl_pipeline.report.page.spark import spark
-
-DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +52,10 @@ def _row(entry: MetricOverview) -> MetricRow:
         name=entry.metric,
         meaning=entry.meaning or "not in the catalogue",
         note=entry.note,
-        unit=entry.unit or ABSENT,
+        unit="" if entry.unit in {None, "1"} else str(entry.unit),
         better=entry.better or "",
         n=NumberCell(text=str(entry.n), value=float(entry.n)),
-        numbers=tuple(NumberCell(text=typographic(significant(value, DIGITS)), value=value) for value in values),
+        numbers=tuple(NumberCell(text=typographic(readable(value)), value=value) for value in values),
         remark=_remark(entry),
         spark=spark(entry.course, width=90, height=20),
     )

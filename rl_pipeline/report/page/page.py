@@ -17,6 +17,7 @@ from rl_pipeline.report.page.pictures import Picture
 from rl_pipeline.report.page.provenance import ProvenanceView, provenance_view
 from rl_pipeline.report.page.render import render_page
 from rl_pipeline.report.page.sections import PageSection, page_sections
+from rl_pipeline.report.views.learning import LearningView, learning_view
 
 SCRIPTS = ("theme.js", "tables.js", "pictures.js", "page.js")
 STYLES = ("base.css", "report.css")
@@ -31,6 +32,7 @@ class PageView:
     experiment: str
     facts: tuple[str, ...]
     verdict: VerdictView
+    learning: LearningView
     tiles: tuple[TileView, ...]
     findings: FindingGroups
     sections: tuple[PageSection, ...]
@@ -66,6 +68,7 @@ def page_view(
         experiment=frames.experiment,
         facts=facts(result, provenance.trials, _form(metrics)),
         verdict=verdict_view(result.verdict, result.findings),
+        learning=learning_view(result.findings, result.trend.reward, _ends(data)),
         tiles=tiles(data.numbers),
         findings=finding_groups(result.findings, set(metrics), anchors),
         sections=sections,
@@ -74,6 +77,10 @@ def page_view(
         provenance=provenance_view(provenance, frames),
         navigation=navigation(sections),
     )
+
+
+def _ends(data: ChartData) -> tuple[float | None, float | None, int]:
+    return data.reward.early_mean, data.reward.late_mean, data.reward.window
 
 
 def navigation(sections: Sequence[PageSection]) -> tuple[tuple[str, str], ...]:

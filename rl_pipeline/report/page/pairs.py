@@ -12,7 +12,7 @@ from itertools import combinations
 
 from rl_pipeline.analysis.experiment_card import profile_of
 from rl_pipeline.analysis.experiment_comparison import Comparability, comparability, compare_experiments
-from rl_pipeline.report.formatting import ABSENT, p_value, percent, plural, signed, typographic
+from rl_pipeline.report.formatting import ABSENT, p_equals, plural, signed, typographic
 from rl_pipeline.report.page.experiments import Listed
 
 MOST_COMPARED = 10
@@ -75,7 +75,8 @@ def _pair(a: Listed, b: Listed, *, with_difference: bool) -> PairView:
     points = ABSENT
     if rate is not None and rate.value is not None:
         bounds = f"[{_points(rate.lower)}, {_points(rate.upper)}]"
-        points = f"{_points(rate.value)} {bounds} points, p {_p(found.solve_rate_p)}"
+        p = "" if found.solve_rate_p is None else f", {p_equals(found.solve_rate_p)}"
+        points = f"{_points(rate.value)} {bounds} points{p}"
     return PairView(
         a=a.key,
         b=b.key,
@@ -103,13 +104,3 @@ def _refused(a: Listed, b: Listed, gate: Comparability, why: str) -> PairView:
 
 def _points(fraction: float | None) -> str:
     return signed(None if fraction is None else fraction * 100, 1)
-
-
-def _p(value: float | None) -> str:
-    text = p_value(value)
-    return text if text.startswith("<") else f"= {text}"
-
-
-def share(fraction: float | None) -> str:
-    """A share for a table of the index."""
-    return typographic(percent(fraction))

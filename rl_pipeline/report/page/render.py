@@ -16,6 +16,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from rl_pipeline.report.formatting import grouped, sentence_case, typographic
 from rl_pipeline.report.page.colours import colour_styles
 from rl_pipeline.report.page.findings import metric_anchor
 from rl_pipeline.report.plain import JsonValue
@@ -34,6 +35,7 @@ def page_environment(folder: Path | None = None) -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["json"] = json_data
+    environment.filters |= {"typographic": typographic, "grouped": grouped, "sentence_case": sentence_case}
     environment.globals["anchor"] = metric_anchor
     return environment
 

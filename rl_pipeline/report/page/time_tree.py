@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rl_pipeline.analysis.time_accounting import Span, StepTime
-from rl_pipeline.report.formatting import ABSENT, count, duration, fixed, percent, typographic
+from rl_pipeline.report.formatting import ABSENT, count, duration, percent, typographic
 
 UNATTRIBUTED = "no timer explains it"
+SHORTEST = 0.1  # seconds: the last digit that is printed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ def time_tree(steps: StepTime) -> tuple[TreeRow, ...]:
             share=percent(1.0),
             bar=100.0,
             steps=count(steps.rows),
-            mean=f"{fixed(whole / steps.rows, 1)} s",
+            mean=_seconds(whole / steps.rows),
             longest=ABSENT,
         )
     ]
@@ -56,8 +57,8 @@ def _rows(span: Span, depth: int, whole: float) -> Iterator[TreeRow]:
         share=percent(span.seconds / whole),
         bar=_bar(span.seconds, whole),
         steps=count(span.rows),
-        mean=f"{fixed(span.mean_seconds, 1)} s",
-        longest=f"{fixed(span.max_seconds, 1)} s (step {span.max_step})",
+        mean=_seconds(span.mean_seconds),
+        longest=f"{_seconds(span.max_seconds)} (step {span.max_step})",
     )
     for child in span.children:
         yield from _rows(child, depth + 1, whole)
@@ -77,6 +78,13 @@ def _rest(depth: int, seconds: float | None, whole: float) -> TreeRow:
         mean="",
         longest="",
     )
+
+
+def _seconds(value: float | None) -> str:
+    """`3,072.1 s`; what is shorter than its last digit is said to be."""
+    if value is None:
+        return ABSENT
+    return f"< {SHORTEST} s" if 0 < value < SHORTEST / 2 else f"{value:,.1f} s"
 
 
 def _bar(seconds: float, whole: float) -> float:

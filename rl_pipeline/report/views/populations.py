@@ -64,9 +64,13 @@ def _masked(masked: MaskedShare) -> str:
     )
 
 
+def _of_steps(found: Coverage) -> str:
+    return " of steps with a metric block" if found.unbooked else ""
+
+
 def _coverage(found: Coverage) -> Block:
     notes = [
-        f"Batch lines hold {thousands(found.logged)} trials in {plural(found.batches, 'line')}"
+        f"Batch lines{_of_steps(found)} hold {thousands(found.logged)} trials in {plural(found.batches, 'line')}"
         + (f" (folded lines hide up to {thousands(found.hidden)} more)" if found.hidden else "")
         + f": {percent(found.logged_of_trained)} of the {thousands(found.trained)} trained samples, "
         f"{percent(found.logged_of_trials)} of the {plural(found.trials, 'trial file')}.",
@@ -74,6 +78,11 @@ def _coverage(found: Coverage) -> Block:
         f"{thousands(found.exceptions)} exceptions are printed beside them, "
         f"in {thousands(found.failed_groups)} failed groups.",
     ]
+    if found.unbooked:
+        notes.append(
+            f"With the lines of steps without a metric block: {thousands(found.logged + found.unbooked)} trials, "
+            f"{percent(found.all_lines_of_trials)} of the {plural(found.trials, 'trial file')}."
+        )
     if found.beyond_trained is not None:
         notes.append(
             f"Trials beyond those trained: {thousands(found.beyond_trained)} ({percent(found.beyond_trained_share)}); "

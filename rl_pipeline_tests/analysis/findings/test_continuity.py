@@ -51,7 +51,7 @@ def test_slow_first_steps_after_a_restart_cost_time():
 
     # source: (300 + 200) ÷ 2500 s
     assert found.status == "fired"
-    assert "1 restarts cost 500 s" in found.summary
+    assert "1 restart costs 500 s in its first steps" in found.summary
     assert "20.0 % of step time" in found.summary
 
 
@@ -168,6 +168,17 @@ def test_a_long_save_explains_the_time_after_its_step():
     late = [row if (row.global_step or 0) < 6 else _shifted(row, 900) for row in rows]
 
     assert finding("R36", step_metrics=late).status == "clear"
+
+
+def test_small_gaps_are_told_one_by_one_and_in_all():
+    rows = [_shifted(row, 2 * ((row.global_step or 1) - 1)) for row in blocks({STEP: [100.0] * 10}, seconds=100.0)]
+
+    found = finding("R36", step_metrics=rows)
+
+    # source: nine pairs of successive blocks, 2 s each
+    assert found.summary == (
+        "No gap: at most 2.0 s unexplained between two blocks, 18.0 s over all 9 pairs; median step 100 s."
+    )
 
 
 def _shifted(row: StepMetric, seconds: float) -> StepMetric:

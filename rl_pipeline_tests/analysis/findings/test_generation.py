@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from rl_pipeline_tests.helpers.frames import job_row
 from rl_pipeline_tests.helpers.small_runs import blocks, engine_lines, event, finding
 
 STEP, WAIT = "timing/step", "timing/wait_for_generation_buffer"
@@ -77,6 +80,21 @@ def test_without_engine_lines_under_feeding_follows_from_the_wait_alone():
     fed = finding("R2", step_metrics=blocks(FED))
 
     assert (starved.status, fed.status) == ("not_measurable", "clear")
+
+
+def test_a_job_that_is_under_fed_alone_is_named_where_the_whole_run_is_not():
+    busy = engine_lines([20, 19] * 50, [0] * 100)
+    idle = [replace(line, job="job_2") for line in engine_lines([20] * 10 + [5] * 90, [0] * 100)]
+
+    found = finding(
+        "R2",
+        jobs=[job_row("job_1"), job_row("job_2", resumed_from_step=12)],
+        step_metrics=[*blocks(STARVED), *blocks(STARVED, job="job_2", first_step=13)],
+        vllm_stats=[*busy, *idle],
+    )
+
+    assert found.status == "clear"
+    assert "By itself under-fed: job_2 (32.5 % of capacity); the rule judges all jobs together." in found.summary
 
 
 def test_a_sawtooth_of_running_requests_is_harmless_when_nobody_waits():

@@ -42,7 +42,7 @@ def test_titles_say_what_is_seen(charts: dict[str, Chart]):
         == "ContextLengthExceededError is the most frequent of 7,189 failures in batch lines"
     )
     assert "wait_for_generation_buffer takes 58.2" in charts["step_time"].title
-    assert charts["turns"].title == "Trials with 6–7 turns are the most frequent; the longest took 116"
+    assert charts["turns"].title == "Trials with 7 turns are the most frequent; the longest took 116"
 
 
 def test_every_chart_has_words_for_those_who_do_not_see_it(charts: dict[str, Chart]):
