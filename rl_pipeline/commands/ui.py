@@ -14,6 +14,9 @@ from rl_pipeline.defs.instance import config_folder, instance_folder
 from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.settings import Settings
 
+# Dagster recommends its newer `dg dev`, which does not know workspace.yaml.
+SUPERSEDED = "ignore:Function `dev_command` is superseded"
+
 
 def run(*, port: int, host: str) -> None:
     """Replace this process by `dagster dev`; interrupts reach it as if it had been started by hand.
@@ -37,6 +40,7 @@ def run(*, port: int, host: str) -> None:
     must_be_free(host, port)
     folder = config_folder()
     os.environ["DAGSTER_HOME"] = str(folder)
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (os.environ.get("PYTHONWARNINGS"), SUPERSEDED)))
     hear_signals()
     arguments = [command, "dev", "-w", str(folder / "workspace.yaml"), "-h", host, "-p", str(port)]
     os.execv(command, arguments)

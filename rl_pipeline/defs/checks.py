@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence, Set
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
@@ -17,9 +18,11 @@ from rl_pipeline.defs.log_files import SeenLog
 from rl_pipeline.defs.members import Members
 from rl_pipeline.defs.metadata import markdown_table
 from rl_pipeline.defs.partitions import EXPERIMENTS, JOBS
-from rl_pipeline.pipeline import ExperimentResult, JobTables
 from rl_pipeline.schema import JOB_TABLES, StepMetric
 from rl_pipeline.tables.quality import Violation
+
+if TYPE_CHECKING:
+    from rl_pipeline.pipeline import ExperimentResult, JobTables
 
 BELIEVED, PLAUSIBLE = "rows_can_be_believed", "rows_are_plausible"
 READABLE, FINISHED = "log_has_content", "job_has_finished"

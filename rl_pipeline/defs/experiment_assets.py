@@ -19,7 +19,6 @@ from rl_pipeline.defs.metadata import numbers_metadata, preview, spec_metadata, 
 from rl_pipeline.defs.partitions import EXPERIMENTS, EXPERIMENTS_GROUP, TRIAL_FOLDERS, from_every_job
 from rl_pipeline.defs.pictures import outcome_bar
 from rl_pipeline.defs.resources import Reports, Store
-from rl_pipeline.defs.result_metadata import comparison_metadata, comparison_table, findings_metadata, report_metadata
 from rl_pipeline.defs.versions import current_experiment_version
 from rl_pipeline.schema import JOB_TABLES, SkippedTrial, Trial
 from rl_pipeline.tables.quality import violations
@@ -78,6 +77,14 @@ def experiment_results(
     context: dg.AssetExecutionContext, store: Store, reports: Reports
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
     """Analyse the experiment once, and tell the result three ways."""
+    # Analysis and pages are imported here: runs and servers that make no report do without.
+    from rl_pipeline.defs.result_metadata import (  # noqa: PLC0415
+        comparison_metadata,
+        comparison_table,
+        findings_metadata,
+        report_metadata,
+    )
+
     key = context.partition_key
     with told_to_dagster(context):
         members = members_of(store, key)

@@ -40,7 +40,7 @@ def experiment_index(context: dg.AssetExecutionContext, reports: Reports) -> dg.
     )
 
 
-def index_table(index: pipeline.Index) -> str:
+def index_table(index: "pipeline.Index") -> str:
     """The experiments with the latest logs, as Markdown."""
     latest = sorted(index.experiments, key=lambda entry: str(entry.card.last_logged_at or ""), reverse=True)
     rows = [

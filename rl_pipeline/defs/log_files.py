@@ -83,9 +83,7 @@ def look_at(
     state = told_by_sensor(job_state(log, look), tags)
     with on_disk(log.path) as file:
         content = fingerprint(file)
-    version = LogVersion(
-        fingerprint=content, size_bytes=log.size_bytes, mtime_ns=log.mtime_ns, is_final=state.finished
-    )
+    version = LogVersion(fingerprint=content, size_bytes=log.size_bytes, mtime_ns=log.mtime_ns, is_final=state.finished)
     return SeenLog(log=log, version=version, state=state)
 
 

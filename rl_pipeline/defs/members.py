@@ -17,8 +17,8 @@ from rl_pipeline.discovery.tail import read_tail
 from rl_pipeline.errors import DataError
 from rl_pipeline.places import is_folder
 from rl_pipeline.schema import Job
-from rl_pipeline.tables.frames import to_arrow
 from rl_pipeline.tables.quality import Violation
+from rl_pipeline.tables.row_tables import to_arrow
 
 BROKEN_RULES = "broken_rules"
 

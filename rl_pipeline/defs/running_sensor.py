@@ -15,11 +15,11 @@ import dagster as dg
 from rl_pipeline.defs.job_watch import run_key
 from rl_pipeline.defs.log_files import AS_OF_TAG
 from rl_pipeline.defs.log_version import LogVersion
+from rl_pipeline.defs.memory import Stall
 from rl_pipeline.defs.partitions import EXPERIMENT_TAG
 from rl_pipeline.defs.resources import Inputs, Reports, Sensing, Store
 from rl_pipeline.defs.run_records import sort_wanted
 from rl_pipeline.defs.runs import READ_LOG, read_job_log
-from rl_pipeline.defs.stalls import find_stalls
 from rl_pipeline.defs.versions import complete_jobs
 from rl_pipeline.discovery import Discovery, JobLog, group
 from rl_pipeline.settings import Settings
@@ -52,7 +52,7 @@ def running_jobs_sensor(settings: Settings) -> dg.SensorDefinition:
         runs = sort_wanted(context.instance, READ_LOG, wanted, most=sensing.runs_per_tick)
         silences = {log.job_key: max(now - log.mtime_ns / 1e9, 0.0) for log in logs}
         limit = 60 * settings.stall_minutes
-        memory.remember_stalls(find_stalls(store.tables(), silences, reports.thresholds(), limit_seconds=limit))
+        memory.remember_stalls(stalls(store, reports, silences, limit))
         kept = {log.job_key: asked_before[log.job_key] for log in logs if log.job_key in asked_before}
         return dg.SensorResult(
             run_requests=[_request(log, runs.ask[log.job_key], now) for log in due if log.job_key in runs.ask],
@@ -61,6 +61,15 @@ def running_jobs_sensor(settings: Settings) -> dg.SensorDefinition:
         )
 
     return running_jobs
+
+
+def stalls(store: Store, reports: Reports, silences: Mapping[str, float], limit_seconds: float) -> list[Stall]:
+    """The stalled ones among running jobs; the rules are imported when there is a job to judge."""
+    if not silences:
+        return []
+    from rl_pipeline.defs.stalls import find_stalls  # noqa: PLC0415
+
+    return find_stalls(store.tables(), silences, reports.thresholds(), limit_seconds=limit_seconds)
 
 
 def looking_interval(settings: Settings) -> int:

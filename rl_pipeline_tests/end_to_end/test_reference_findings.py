@@ -6,18 +6,12 @@ Runs only when asked for (`pytest -m reference`).
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from rl_pipeline import pipeline
 from rl_pipeline.analysis.findings import Finding, build_context, evaluate, verdict
-from rl_pipeline.discovery import discover
 
 pytestmark = pytest.mark.reference
-REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 
 FIRED = {
     "R1", "R2", "R10", "R12", "R13", "R14", "R15", "R19", "R20", "R22", "R25", "R26", "R28", "R29", "R31", "R32", "R33",
@@ -27,14 +21,8 @@ NOT_MEASURABLE = {"R8", "R9", "R21", "R40"}
 
 
 @pytest.fixture(scope="module")
-def findings(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Finding], tuple[str, ...]]:
-    folder = tmp_path_factory.mktemp("reference_run")
-    script = [sys.executable, str(REFERENCE / "make_reference_run.py"), str(folder), "--trials", "all"]
-    subprocess.run(script, check=True, capture_output=True)
-    (experiment,) = discover([folder]).experiments
-    jobs = [pipeline.parse_job(log) for log in experiment.jobs]
-    trials = pipeline.read_experiment_trials(experiment.trial_roots, jobs)
-    context = build_context(pipeline.load_frames(experiment.experiment, jobs, trials))
+def findings(reference_frames: pipeline.ExperimentFrames) -> tuple[dict[str, Finding], tuple[str, ...]]:
+    context = build_context(reference_frames)
     found = evaluate(context, strict=True)
     line = verdict(found, context)
     return {finding.id: finding for finding in found}, (line.status, *line.reasons)

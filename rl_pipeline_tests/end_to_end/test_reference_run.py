@@ -13,26 +13,13 @@ from pathlib import Path
 import pytest
 
 from rl_pipeline import pipeline
-from rl_pipeline.discovery import discover
+from rl_pipeline_tests.end_to_end.conftest import REFERENCE
 
 pytestmark = pytest.mark.reference
-REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 
 
-@pytest.fixture(scope="module")
-def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("reference_run")
-    script = [sys.executable, str(REFERENCE / "make_reference_run.py"), str(folder), "--trials", "all"]
-    subprocess.run(script, check=True, capture_output=True)
-    return folder
-
-
-def test_every_published_number_comes_out_of_the_logs(run_folder: Path, tmp_path: Path):
-    (experiment,) = discover([run_folder]).experiments
-    jobs = [pipeline.parse_job(log) for log in experiment.jobs]
-    trials = pipeline.read_experiment_trials(experiment.trial_roots, jobs)
-    frames = pipeline.load_frames(experiment.experiment, jobs, trials)
-    pipeline.render_report(pipeline.analyse_experiment(frames), frames, tmp_path)
+def test_every_published_number_comes_out_of_the_logs(reference_frames: pipeline.ExperimentFrames, tmp_path: Path):
+    pipeline.render_report(pipeline.analyse_experiment(reference_frames), reference_frames, tmp_path)
     check = [sys.executable, str(REFERENCE / "check_report.py"), str(tmp_path / "metrics_report.md")]
     checked = subprocess.run(
         [*check, str(REFERENCE / "expected_report.json")], check=False, capture_output=True, text=True

@@ -76,6 +76,7 @@ def test_the_ui_of_the_command_is_for_this_machine_knows_every_run_and_goes_with
     assert addresses == {"127.0.0.1"}
     assert len(born) >= 3
     assert list(elsewhere.iterdir()) == []
+    assert "Warning:" not in (lab.folder / "ui.log").read_text()
 
 
 def test_the_read_only_server_shows_everything_and_changes_nothing(read_only: str):
