@@ -19,10 +19,11 @@ from rl_pipeline import __version__, trial_ledger
 from rl_pipeline.addresses import address
 from rl_pipeline.dialects import BLOCK_HEAD, NEEDLES, TRACEBACK_HEAD, JobParser
 from rl_pipeline.discovery import JobLog, checkpoint_steps
-from rl_pipeline.errors import ConfigurationError, DataError
+from rl_pipeline.errors import ConfigurationError, DataError, PipelineError
+from rl_pipeline.growing_log import EarlierReading, earlier_rows, kept_state, standing_of
 from rl_pipeline.job_summary import JobCourse
 from rl_pipeline.places import PlaceError, on_disk
-from rl_pipeline.reader import Message, Needles, PlannedMessages, ReadReport, read_planned
+from rl_pipeline.reader import Message, Needles, PlannedMessages, ReadReport, Resume, read_planned
 from rl_pipeline.schema import ALL_TABLES, JOB_TABLES, Job, SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.row_tables import RowSink, to_arrow
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PARSER_VERSION",
     "Bundle",
+    "EarlierReading",
     "ExperimentFrames",
     "ExperimentResult",
     "Index",
@@ -46,6 +48,7 @@ __all__ = [
     "TrialTables",
     "analyse_experiment",
     "checkpoint_steps",
+    "earlier_reading",
     "experiment_frames_from_store",
     "experiment_tables",
     "frames_of",
@@ -85,6 +88,7 @@ class JobTables:
 
     tables: Mapping[str, pa.Table]
     provenance: Mapping[str, Any]
+    state: bytes | None = None  # how to go on when the log has grown
 
     @property
     def recognised(self) -> int:
@@ -100,12 +104,15 @@ class TrialTables:
     skipped: pa.Table
 
 
-def parse_job(log: JobLog, *, on_bytes: Callable[[int], None] | None = None) -> JobTables:
-    """Read one log once, as a stream.
+def parse_job(
+    log: JobLog, *, on_bytes: Callable[[int], None] | None = None, earlier: EarlierReading | None = None
+) -> JobTables:
+    """Read one log once, as a stream; of a log that has only grown, what is new.
 
     Args:
         log: where it lies and what it is called.
         on_bytes: told how many stored bytes were read since the last call.
+        earlier: what is kept of an earlier reading of this log; the tables are the same without it.
 
     Raises:
         DataError: the file can not be opened, or goes away; damage inside it is data, not an error.
@@ -113,7 +120,7 @@ def parse_job(log: JobLog, *, on_bytes: Callable[[int], None] | None = None) -> 
     """
     try:
         with on_disk(log.path) as file:
-            return _parsed(log, file, on_bytes)
+            return _parsed(log, file, on_bytes, earlier)
     except PlaceError as error:
         raise error.told from error
     except OSError as error:
@@ -126,10 +133,37 @@ def parse_job(log: JobLog, *, on_bytes: Callable[[int], None] | None = None) -> 
         ) from error
 
 
-def _parsed(log: JobLog, file: Path, on_bytes: Callable[[int], None] | None) -> JobTables:
-    report, parser, sink, course = ReadReport(), JobParser(log.job), RowSink(JOB_TABLES), JobCourse()
-    anchor = datetime.fromtimestamp(log.mtime_ns / 1e9, tz=timezone.utc).replace(tzinfo=None)
-    for item in read_planned(file, LOG_NEEDLES, report, parser, anchor=anchor, on_bytes=on_bytes):
+def earlier_reading(store: TableStore, job_key: str) -> EarlierReading | None:
+    """What the store has of an earlier reading of a job's log; None when there is nothing that is of use."""
+    try:
+        found = store.earlier_reading(job_key)
+    except (PipelineError, OSError):
+        return None
+    return None if found is None else EarlierReading(*found)
+
+
+def _parsed(
+    log: JobLog, file: Path, on_bytes: Callable[[int], None] | None, earlier: EarlierReading | None
+) -> JobTables:
+    report, sink, kept = ReadReport(), RowSink(JOB_TABLES), list[bytes]()
+    standing = standing_of(file, earlier.state) if earlier is not None else None
+    if standing is not None and standing.parser.context.job != log.job:
+        standing = None
+    parser = standing.parser if standing else JobParser(log.job)
+    course = standing.course if standing else JobCourse()
+    if standing is not None and earlier is not None:
+        sink.begin_with(earlier_rows(standing, earlier))
+
+    def keep(resume: Resume) -> None:
+        state = kept_state(file, resume, parser, course, sink)
+        kept.extend([] if state is None else [state])
+
+    messages = read_planned(
+        file, LOG_NEEDLES, report, parser,
+        anchor=datetime.fromtimestamp(log.mtime_ns / 1e9, tz=timezone.utc).replace(tzinfo=None),
+        on_bytes=on_bytes, resume=standing.resume if standing else None, on_resume=keep,
+    )  # fmt: skip
+    for item in messages:
         if isinstance(item, PlannedMessages):
             sink.append_columns(*parser.columns(item))
             continue
@@ -140,8 +174,8 @@ def _parsed(log: JobLog, file: Path, on_bytes: Callable[[int], None] | None) -> 
     course.observe(rows)
     sink.append(rows)
     job = course.summarise(log, report, parser.recognised)
-    tables = {**sink.tables(), Job.TABLE: to_arrow([job], Job)}
-    return JobTables(tables=tables, provenance=provenance_of(job))
+    tables = sink.tables().with_table(Job.TABLE, to_arrow([job], Job))
+    return JobTables(tables=tables, provenance=provenance_of(job), state=kept[0] if kept else None)
 
 
 def provenance_of(job: Job) -> dict[str, Any]:

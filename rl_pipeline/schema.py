@@ -100,7 +100,7 @@ class Job:
     job_key: str = column("Dagster partition key of the job", Unit.TEXT)
     path: str = column("file name of the log", Unit.TEXT)
     size_bytes: int = column("size of the file as stored (compressed if it is)", Unit.BYTES)
-    fingerprint: str = column("BLAKE2b digest of the stored bytes, hex", Unit.TEXT)
+    fingerprint: str = column("digest of the stored bytes, hex: BLAKE3 of the BLAKE3 digests of each 4 MiB", Unit.TEXT)
     compression: str | None = column("gzip or zstd, null for plain text", Unit.TEXT, default=None)
     first_logged_at: datetime | None = column("first time found in the log", Unit.TIME, default=None)
     last_logged_at: datetime | None = column("last time found in the log", Unit.TIME, default=None)

@@ -20,7 +20,7 @@ class LogInput:
         job: short name.
         file: name of the file.
         size_bytes: as stored.
-        fingerprint: BLAKE2b digest of the stored bytes, hex.
+        fingerprint: digest of the stored bytes, hex: BLAKE3 of the BLAKE3 digests of each 4 MiB.
         compression: gzip or zstd; None for plain text.
         lines: lines in the file.
         printed_lines: lines the processes printed, those that Ray folded away included.

@@ -79,7 +79,8 @@ class KeptTables:
         """Parse one log under a bar of its bytes; its tables are kept when `write` is called."""
         made_from = self._made_from(log)  # before reading: what grows meanwhile is read again
         with progress.bar(f"reading {log.path.name}", log.size_bytes, "B") as advance:
-            job = pipeline.parse_job(log, on_bytes=advance)
+            earlier = pipeline.earlier_reading(self._store, log.job_key)
+            job = pipeline.parse_job(log, on_bytes=advance, earlier=earlier)
         self._new.append((log, job, made_from))
         return job
 
@@ -87,7 +88,8 @@ class KeptTables:
         """Keep what was read."""
         for log, job, made_from in self._new:
             with suppress(PipelineError, OSError):
-                self._store.write_job(log.job_key, job.tables, {**job.provenance, "made_from": made_from})
+                provenance = {**job.provenance, "made_from": made_from}
+                self._store.write_job(log.job_key, job.tables, provenance, state=job.state)
         self._new.clear()
 
     def _made_from(self, log: pipeline.JobLog) -> list[Any]:

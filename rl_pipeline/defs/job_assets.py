@@ -79,9 +79,10 @@ def table_spec(row: type[JobRow]) -> dg.AssetSpec:
 def job_tables(context: dg.AssetExecutionContext, store: Store) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
     """Read the log once and write all its tables, also when only one of them was asked for."""
     with told_to_dagster(context):
-        parsed = pipeline.parse_job(job_log(store.index().job(context.partition_key)))
+        key, tables = context.partition_key, store.tables()
+        parsed = pipeline.parse_job(job_log(store.index().job(key)), earlier=pipeline.earlier_reading(tables, key))
         broken = violations(parsed.tables)
-        store.tables().write_job(context.partition_key, parsed.tables, with_verdict(parsed, broken))
+        tables.write_job(key, parsed.tables, with_verdict(parsed, broken), state=parsed.state)
     for row in JOB_TABLES:
         key = dg.AssetKey(row.TABLE)
         checks = context.selected_asset_check_keys

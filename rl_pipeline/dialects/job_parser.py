@@ -129,6 +129,10 @@ class JobParser:
         self.recognised[name] = self.recognised.get(name, 0) + len(planned.lines)
         return plan.ROW, plan.columns(planned)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the plans, which are made anew by whoever goes on."""
+        return {**self.__dict__, "_plan_names": {}}
+
     def close(self) -> list[JobRow]:
         """Rows that were waiting for messages that never came."""
         entries = [*self.entries, self.credentials]

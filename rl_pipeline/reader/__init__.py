@@ -12,6 +12,7 @@ from rl_pipeline.reader.message import Message, Source
 from rl_pipeline.reader.messages import read_messages, read_planned
 from rl_pipeline.reader.read_report import Needles, ReadReport
 from rl_pipeline.reader.regular import Plan, PlannedMessage, PlannedMessages
+from rl_pipeline.reader.resume import Resume
 from rl_pipeline.reader.sources import fingerprint
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "PlannedMessage",
     "PlannedMessages",
     "ReadReport",
+    "Resume",
     "Source",
     "fingerprint",
     "read_messages",

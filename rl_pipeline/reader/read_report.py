@@ -33,7 +33,7 @@ class ReadReport:
     lines: int = 0
     folded_lines: int = 0
     compression: str | None = None  # gzip or zstd
-    fingerprint: str = ""  # BLAKE2b of the stored bytes that were read, hex
+    fingerprint: str = ""  # digest of the stored bytes that were read, hex; see `sources.Fingerprint`
     nul_bytes: int = 0
     undecodable_bytes: int = 0
     long_lines: int = 0  # lines cut because they were longer than the reader holds

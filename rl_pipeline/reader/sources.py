@@ -2,24 +2,26 @@
 
 In comes a path; out come chunks of a bounded size, in order, whatever the compression ratio. Damage ends the
 stream early and is noted in the report with the stored byte near which it was met; what was readable is kept.
-The digest of the stored bytes is made on the way, in a thread of its own, since hashing is slower than scanning.
+The digest of the stored bytes is made on the way.
 """
 
 from __future__ import annotations
 
 import codecs
-import hashlib
 import zlib
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 import zstandard
+from blake3 import blake3
 
 from rl_pipeline.reader.read_report import ReadReport
 
-CHUNK_BYTES = 4 * 1024 * 1024  # also the window of one scan, whose automaton is built anew for each
+CHUNK_BYTES = 4 * 1024 * 1024  # also the window of one scan
+FIRST_BYTES = 256 * 1024  # the first window teaches what lines look like
+PIECE_BYTES = 4 * 1024 * 1024  # of a fingerprint
 # Compressed input per step. One kilobyte of zstd can stand for 32 MB, so that is the most one step gives.
 COMPRESSED_BYTES = 1024
 GZIP_MAGIC, ZSTD_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00"
@@ -38,32 +40,52 @@ class _Decompressor(Protocol):
 
 
 class Fingerprint:
-    """BLAKE2b of bytes handed over in pieces; the work is done in one thread, at most two pieces behind."""
+    """A digest of bytes that come one after another, which can be gone on with when more come later.
 
-    def __init__(self) -> None:
-        self._digest = hashlib.blake2b(digest_size=32)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="fingerprint")
-        self._pending: list[Future[None]] = []
+    Every `PIECE_BYTES` have a BLAKE3 digest of their own, and the fingerprint is that of these digests.
+    """
 
-    def update(self, piece: bytes) -> None:
-        """Take the next piece."""
-        self._pending.append(self._thread.submit(self._digest.update, piece))
-        if len(self._pending) > 2:
-            self._pending.pop(0).result()
+    def __init__(self, pieces: Sequence[bytes] = ()) -> None:
+        """`pieces`: digests of whole pieces that came earlier."""
+        self._pieces = list(pieces)
+        self._present, self._room = blake3(), PIECE_BYTES
 
-    def close(self) -> str:
-        """The digest in hex, once all pieces are in."""
-        self._thread.shutdown(wait=True)
-        return self._digest.hexdigest()
+    def update(self, data: bytes) -> None:
+        """Take the next bytes."""
+        rest = memoryview(data)
+        while rest:
+            part, rest = rest[: self._room], rest[self._room :]
+            self._present.update(part)
+            self._room -= len(part)
+            if not self._room:
+                self._pieces.append(self._present.digest())
+                self._present, self._room = blake3(), PIECE_BYTES
+
+    def pieces(self, size: int) -> tuple[bytes, ...]:
+        """Digests of the whole pieces among the first `size` bytes."""
+        return tuple(self._pieces[: size // PIECE_BYTES])
+
+    def hexdigest(self) -> str:
+        """The digest in hex of all that came so far."""
+        last = [] if self._room == PIECE_BYTES and self._pieces else [self._present.digest()]
+        return blake3(b"".join([*self._pieces, *last])).hexdigest()
 
 
 def fingerprint(path: Path) -> str:
-    """BLAKE2b of a file's stored bytes, hex; the same as `ReadReport.fingerprint` after a full read."""
-    digest = hashlib.blake2b(digest_size=32)
+    """The digest of a file's stored bytes, hex; the same as `ReadReport.fingerprint` after a full read."""
+    digest = Fingerprint()
     with Path(path).open("rb") as file:
-        while piece := file.read(CHUNK_BYTES):
-            digest.update(piece)
+        while data := file.read(CHUNK_BYTES):
+            digest.update(data)
     return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What was read of a plain file before: so many bytes, and the digests of whole pieces among them."""
+
+    size: int
+    pieces: tuple[bytes, ...]
 
 
 def compression_of(beginning: bytes) -> str | None:
@@ -75,14 +97,39 @@ def compression_of(beginning: bytes) -> str | None:
     return "xz" if beginning.startswith(XZ_MAGIC) else None
 
 
+def starts_plain(path: Path) -> bool:
+    """Whether a file is read as it is stored."""
+    with Path(path).open("rb") as file:
+        beginning = file.read(SAMPLE_BYTES)
+    return compression_of(beginning) is None and utf16_of(beginning) is None
+
+
 def text_chunks(
-    path: Path, report: ReadReport, *, on_bytes: Callable[[int], None] | None = None, chunk_bytes: int = CHUNK_BYTES
+    path: Path,
+    report: ReadReport,
+    *,
+    on_bytes: Callable[[int], None] | None = None,
+    chunk_bytes: int = CHUNK_BYTES,
+    earlier: Earlier | None = None,
+    digest: Fingerprint | None = None,
 ) -> Generator[bytes, None, None]:
-    """The file's text in pieces; fills size, compression, fingerprint and read error of the report."""
-    digest = Fingerprint()
+    """The file's text in chunks; fills size, compression, fingerprint and read error of the report.
+
+    Args:
+        path: the file.
+        report: see above.
+        on_bytes: told how many stored bytes were read since the last call.
+        chunk_bytes: stored bytes read at once.
+        earlier: what was read before, of a plain file; the text behind it is given.
+        digest: is filled with the stored bytes.
+    """
+    digest = digest or Fingerprint()
     try:
         with Path(path).open("rb") as file:
             report.size_bytes = file.seek(0, 2)
+            if earlier is not None:
+                yield from _stored(_opened_behind(file, earlier, digest), report, digest, on_bytes, chunk_bytes)
+                return
             file.seek(0)
             beginning = file.read(SAMPLE_BYTES)
             file.seek(0)
@@ -91,7 +138,15 @@ def text_chunks(
             encoding = utf16_of(beginning) if report.compression is None else None
             yield from _plain_text(stored, report) if encoding is None else _from_utf16(stored, encoding)
     finally:
-        report.fingerprint = digest.close()
+        report.fingerprint = digest.hexdigest()
+
+
+def _opened_behind(file: BinaryIO, earlier: Earlier, digest: Fingerprint) -> BinaryIO:
+    """The file, with what was read before of its present piece in the digest only."""
+    begin = len(earlier.pieces) * PIECE_BYTES
+    file.seek(begin)
+    digest.update(file.read(earlier.size - begin))
+    return file
 
 
 def _stored(
@@ -102,10 +157,10 @@ def _stored(
     chunk_bytes: int,
 ) -> Iterator[bytes]:
     """Stored pieces; a failing disk ends them, with a note."""
-    position = 0
+    position, wanted = file.tell(), min(chunk_bytes, FIRST_BYTES)
     while True:
         try:
-            piece = file.read(chunk_bytes)
+            piece, wanted = file.read(wanted), chunk_bytes
         except OSError as error:
             report.read_error = f"reading failed at stored byte {position}: {error.strerror or error}"
             return

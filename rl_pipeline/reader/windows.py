@@ -27,11 +27,21 @@ class Window:
     is_inside: bool = False  # data[0] stands inside a line that was cut for its length
 
 
-def windows(chunks: Iterator[bytes], report: ReadReport, *, max_line: int = MAX_LINE_BYTES) -> Iterator[Window]:
-    """Windows of a text given in chunks; counts bytes, lines, NULs and long lines into the report."""
+def windows(
+    chunks: Iterator[bytes], report: ReadReport, *, max_line: int = MAX_LINE_BYTES, offset: int = 0, line: int = 1
+) -> Iterator[Window]:
+    """Windows of a text given in chunks; counts bytes, lines, NULs and long lines into the report.
+
+    Args:
+        chunks: the text.
+        report: counts go up when the next window is asked for.
+        max_line: longer lines are cut, in bytes.
+        offset: of the first byte.
+        line: number of the first line.
+    """
     import numpy as np  # noqa: PLC0415 - whoever needs the message type alone does not pay for the library
 
-    offset, line, cut_line = 0, 1, 0
+    cut_line = 0
     for data in _whole_lines(chunks, max_line):
         yield Window(data, offset, line, report.cut_tail)
         if report.cut_tail and line != cut_line:  # the window before this one ended inside the line

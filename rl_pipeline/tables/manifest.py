@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -52,6 +52,7 @@ class Manifest:
     provenance: Mapping[str, Any]
     summary: Mapping[str, Any]
     retired: tuple[Retired, ...]
+    beside: Mapping[str, str] = field(default_factory=dict)  # digests of other files of the set, by name
     schema_version: int = SCHEMA_VERSION
     format: int = FORMAT
 
@@ -91,7 +92,8 @@ def read_manifest(content: bytes, where: str) -> Manifest:
 
 def _checked(told: Mapping[str, Any]) -> Manifest:
     names = [told["folder"], *(old["folder"] for old in told["retired"])]
-    if not all(FOLDER.fullmatch(name) for name in names) or not all(map(TABLE_NAME.fullmatch, told["tables"])):
+    files = [*told["tables"], *told.get("beside", {})]
+    if not all(FOLDER.fullmatch(name) for name in names) or not all(map(TABLE_NAME.fullmatch, files)):
         raise ValueError("a name that this program would not give")
     retired = tuple(Retired(**old) for old in told["retired"])
     for old in retired:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ R = TypeVar("R")
 
 # Rows that wait as Python objects before they become one Arrow batch.
 BATCH_ROWS = 8192
+KEPT_UNPACKED = 200_000  # rows; larger tables are unpacked when they are needed
 
 
 def to_arrow(rows: Sequence[Row], row_class: type[Any], misfits: list[Misfit] | None = None) -> pa.Table:
@@ -98,9 +99,21 @@ class RowSink:
             self._flush(row_class)
         self._columns[row_class].append(table)
 
-    def tables(self) -> dict[str, pa.Table]:
+    def begin_with(self, tables: Mapping[str, EarlierRows]) -> None:
+        """The rows that come first, by table; they are not read before somebody asks for the table."""
+        for row_class, stream in self._streams.items():
+            stream.earlier = tables[row_class.TABLE]
+
+    def settle(self) -> dict[str, int] | None:
+        """Put all rows so far behind each other for good, and count them; None when some may yet change their place."""
+        for row_class in self._waiting:
+            self._flush(row_class)
+        return None if self._untold else {row.TABLE: stream.rows for row, stream in self._streams.items()}
+
+    def tables(self) -> CollectedTables:
         """All tables by name; a table without a row has its columns."""
-        return {name: reader.read_all() for name, reader in self.readers().items()}
+        self.readers()
+        return CollectedTables({row_class.TABLE: stream for row_class, stream in self._streams.items()})
 
     def readers(self) -> dict[str, pa.RecordBatchReader]:
         """The same tables as streams of batches, so that none has to stand in memory whole."""
@@ -158,22 +171,82 @@ def in_line_order(table: pa.Table) -> pa.Table:
     return table.take(pa.array(order))
 
 
+class EarlierRows(NamedTuple):
+    """The first `rows` rows of a table that stands elsewhere."""
+
+    rows: int
+    read: Callable[[], pa.Table]
+
+
+class CollectedTables(Mapping[str, pa.Table]):
+    """Tables that stand compressed in memory; a large one is unpacked anew each time it is asked for."""
+
+    def __init__(self, streams: Mapping[str, _BatchStream]) -> None:
+        self._streams = streams
+        self._unpacked: dict[str, pa.Table] = {}
+
+    def __getitem__(self, name: str) -> pa.Table:
+        """The table of that name."""
+        if name in self._unpacked:
+            return self._unpacked[name]
+        table = self._streams[name].reader().read_all()
+        if table.num_rows <= KEPT_UNPACKED:
+            self._unpacked[name] = table
+        return table
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the tables."""
+        return iter(self._streams)
+
+    def __len__(self) -> int:
+        """How many tables there are."""
+        return len(self._streams)
+
+    def with_table(self, name: str, table: pa.Table) -> CollectedTables:
+        """These tables and one more, which is small."""
+        stream = _BatchStream(table.schema)
+        stream.write(table)
+        return CollectedTables({**self._streams, name: stream})
+
+    def rows(self) -> dict[str, int]:
+        """Rows of each table; unpacks none."""
+        return {name: stream.rows for name, stream in self._streams.items()}
+
+    def streams(self) -> dict[str, pa.RecordBatchReader]:
+        """Each table as a stream of batches, for those who need not have it in memory."""
+        return {name: stream.reader() for name, stream in self._streams.items()}
+
+
 class _BatchStream:
     """Arrow batches of one table, compressed in memory."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema
         self._parts: list[pa.Buffer] = []
+        self._written = 0
+        self.earlier: EarlierRows | None = None
+
+    @property
+    def rows(self) -> int:
+        """Rows in all."""
+        return self._written + (self.earlier.rows if self.earlier else 0)
 
     def write(self, table: pa.Table) -> None:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, self._schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
             writer.write_table(table)
+        self._written += table.num_rows
         self._parts.append(sink.getvalue())
 
     def reader(self) -> pa.RecordBatchReader:
-        batches = (batch for part in self._parts for batch in pa.ipc.open_stream(part))
-        return pa.RecordBatchReader.from_batches(self._schema, batches)
+        return pa.RecordBatchReader.from_batches(self._schema, self._batches())
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        if self.earlier is not None and self.earlier.rows:
+            table = self.earlier.read().slice(0, self.earlier.rows)
+            yield from table.replace_schema_metadata(self._schema.metadata).to_batches()
+        for part in self._parts:
+            yield from pa.ipc.open_stream(part)
 
 
 def unparsed_misfit(row: Row, misfit: Misfit) -> Unparsed:

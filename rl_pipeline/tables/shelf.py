@@ -30,6 +30,7 @@ from rl_pipeline.tables import manifest as manifests
 from rl_pipeline.tables.columns import arrow_schema, schema_digest
 from rl_pipeline.tables.manifest import Manifest, Retired, StoredTable, read_manifest
 from rl_pipeline.tables.parquet import read_parquet, write_parquet
+from rl_pipeline.tables.row_tables import CollectedTables
 from rl_pipeline.tables.store_files import StoreFiles
 
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
@@ -54,7 +55,14 @@ class Shelf:
     def __init__(self, files: StoreFiles, folder: str, *, clock: Clock = utc_now) -> None:
         self._files, self._folder, self._clock = files, folder, clock
 
-    def write(self, key: str, tables: Tables, provenance: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
+    def write(
+        self,
+        key: str,
+        tables: Tables,
+        provenance: Mapping[str, Any],
+        summary: Mapping[str, Any],
+        beside: Mapping[str, bytes] | None = None,
+    ) -> str:
         """Make a set of tables the current one of its key, all at once; gives its version.
 
         Args:
@@ -62,6 +70,7 @@ class Shelf:
             tables: Arrow tables or streams of batches, by name; a name of `schema` must have its columns.
             provenance: what the tables were made from; anything JSON can hold.
             summary: a few facts that can be had of all keys without opening a table.
+            beside: bytes that go with the set and say nothing that the tables do not, by name.
 
         Raises:
             ConfigurationError: the key is none, or the store cannot be written.
@@ -70,16 +79,16 @@ class Shelf:
         place, now = self._place(key), self._clock()
         folder = f"{now.strftime(TIME_FORMAT)}-{uuid4().hex[:12]}"
         try:
-            stored = {
-                name: self._write_table(f"{place}/{folder}", name, table) for name, table in sorted(tables.items())
-            }
+            stored = {name: self._write_table(f"{place}/{folder}", name, table) for name, table in _streams(tables)}
+            others = (beside or {}).items()
+            digests = {name: self._write_beside(f"{place}/{folder}", name, content) for name, content in others}
         except BaseException:
             self._files.remove(f"{place}/{folder}")
             raise
         version, current = _version(stored, provenance, summary), self._current(key)
         new = Manifest(
             version=version, folder=folder, tables=stored, provenance=dict(provenance), summary=dict(summary),
-            retired=_retired(current, now),
+            retired=_retired(current, now), beside=digests,
         )  # fmt: skip
         self._files.replace(f"{place}/{manifests.NAME}", new.to_bytes())
         self._sweep(place, new, now)
@@ -96,6 +105,19 @@ class Shelf:
     def read_table(self, key: str, table: str, columns: list[str] | None = None) -> pa.Table:
         """One table of the current set, or some of its columns; raises as `read` does."""
         return self._read(key, table, columns)[table]
+
+    def earlier(self, key: str, name: str) -> tuple[bytes, Callable[[str], pa.Table]] | None:
+        """Bytes written beside the current set, and its tables, also when another set takes its place meanwhile.
+
+        None when the set has no such bytes, or not those that were written, or columns of another version.
+        """
+        place, current = self._place(key), self._current(key)
+        if current is None or current.is_outdated() or name not in current.beside:
+            return None
+        content = self._files.read(f"{place}/{current.folder}/{name}.bin")
+        if content is None or _digest(content) != current.beside[name]:
+            return None
+        return content, lambda table: self._tables_of(current, place, [table], None)[table]
 
     def provenance(self, key: str) -> dict[str, Any] | None:
         """What the current set was made from; None when there is none that can be used.
@@ -158,6 +180,13 @@ class Shelf:
         columns = schema_digest([schema])
         return StoredTable(rows=rows, bytes=digesting.size, digest=digesting.hexdigest(), columns=columns)
 
+    def _write_beside(self, folder: str, name: str, content: bytes) -> str:
+        if not manifests.TABLE_NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name")
+        with self._files.writing(f"{folder}/{name}.bin") as file:
+            file.write(content)
+        return _digest(content)
+
     def _sweep(self, place: str, current: Manifest, now: datetime) -> None:
         """Delete version folders that nobody can be reading or writing any more."""
         kept = {current.folder, *(old.folder for old in current.retired), manifests.NAME}
@@ -177,11 +206,24 @@ class Shelf:
             wanted = list(current.tables) if table is None else [table]
             if table is not None and table not in current.tables:
                 raise self._absent(f"{key}/{table}")
-            paths = {name: f"{place}/{current.folder}/{name}.parquet" for name in wanted}
-            contents = self._files.read_many(list(paths.values()))
-            if all(_is_intact(contents.get(paths[name]), current.tables[name]) for name in wanted):
-                return {name: read_parquet(contents[paths[name]], columns) for name in wanted}
-        raise DataError(
+            with suppress(_DamagedError):
+                return self._tables_of(current, place, wanted, columns)
+        raise self._damaged(current, place)
+
+    def _tables_of(self, current: Manifest, place: str, wanted: list[str], columns: list[str] | None) -> dict[str, Any]:
+        """Tables of one set.
+
+        Raises:
+            DataError: a file is gone, or not what was written.
+        """
+        paths = {name: f"{place}/{current.folder}/{name}.parquet" for name in wanted}
+        contents = self._files.read_many(list(paths.values()))
+        if not all(_is_intact(contents.get(paths[name]), current.tables[name]) for name in wanted):
+            raise self._damaged(current, place)
+        return {name: read_parquet(contents[paths[name]], columns) for name in wanted}
+
+    def _damaged(self, current: Manifest, place: str) -> DataError:
+        return _DamagedError(
             "Stored tables are damaged",
             where=f"{self._files.url}: {place}/{current.folder}",
             expected="the files that were written, unchanged",
@@ -214,6 +256,10 @@ class Shelf:
         )
 
 
+class _DamagedError(DataError):
+    """Files of a set are gone, or not what was written."""
+
+
 class _Digesting:
     """A file that counts and digests what goes through it."""
 
@@ -233,7 +279,16 @@ class _Digesting:
 
 
 def _is_intact(content: bytes | None, stored: StoredTable) -> bool:
-    return content is not None and hashlib.blake2b(content, digest_size=16).hexdigest() == stored.digest
+    return content is not None and _digest(content) == stored.digest
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def _streams(tables: Tables) -> list[tuple[str, Any]]:
+    """Tables by name, sorted; those that stand compressed in memory as streams."""
+    return sorted((tables.streams() if isinstance(tables, CollectedTables) else tables).items())
 
 
 def _retired(current: Manifest | None, now: datetime) -> tuple[Retired, ...]:

@@ -12,7 +12,7 @@ index of all jobs opens no table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +25,7 @@ from rl_pipeline.tables.shelf import Clock, Shelf, Tables, utc_now
 from rl_pipeline.tables.store_files import StoreFiles
 
 COMPARISON = "cross_log_comparison"
+READING = "reading"
 
 
 class TableStore:
@@ -38,19 +39,27 @@ class TableStore:
         self._job_trials = Shelf(files, "job_trials", clock=clock)
         self._comparisons = Shelf(files, "comparisons", clock=clock)
 
-    def write_job(self, job_key: str, tables: Tables, provenance: Mapping[str, Any]) -> str:
+    def write_job(
+        self, job_key: str, tables: Tables, provenance: Mapping[str, Any], *, state: bytes | None = None
+    ) -> str:
         """Make these the current tables of a job; gives the version, a digest of the content.
 
         Args:
             job_key: partition key of the job.
             tables: all tables of the job by name, Arrow tables or streams of batches.
             provenance: what they were made from (fingerprint of the log, parser's version).
+            state: how the reading of the log can be gone on with; see `growing_log`.
 
         Raises:
             ConfigurationError: the store cannot be written, or the key is none.
             DataError: a table is not what the schema promises.
         """
-        return self._jobs.write(job_key, tables, provenance, _job_summary(tables.get(Job.TABLE)))
+        beside = {} if state is None else {READING: state}
+        return self._jobs.write(job_key, tables, provenance, _job_summary(tables.get(Job.TABLE)), beside)
+
+    def earlier_reading(self, job_key: str) -> tuple[bytes, Callable[[str], pa.Table]] | None:
+        """What was kept of the reading of a job's log, and the tables it gave; None when there is nothing."""
+        return self._jobs.earlier(job_key, READING)
 
     def read_job(self, job_key: str) -> dict[str, pa.Table]:
         """All tables of a job, of one version.
