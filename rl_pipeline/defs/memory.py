@@ -77,23 +77,17 @@ class Memory:
         told = {name: getattr(standing, name) for name in Standing.__slots__}
         self._write(STANDING_FILE, json.dumps({"format": FORMAT, **told}, separators=(",", ":")))
 
-    def stalls(self) -> list[Stall]:
-        """The stalled jobs of the last look at running ones."""
+    def stalls(self) -> list[Stall] | None:
+        """The stalled jobs of the last look at running ones; None when that is not known."""
         try:
-            return [Stall(**{name: str(told[name]) for name in Stall.__slots__}) for told in self._list(STALLS_FILE)]
-        except (TypeError, KeyError):
-            return []
+            told = json.loads(self._read(STALLS_FILE) or "")
+            return [Stall(**{name: str(stall[name]) for name in Stall.__slots__}) for stall in told]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return None
 
     def remember_stalls(self, stalls: Sequence[Stall]) -> None:
         """Keep what was seen stalled, to be told."""
         self._write(STALLS_FILE, json.dumps([asdict(stall) for stall in stalls]))
-
-    def _list(self, name: str) -> list[Any]:
-        try:
-            told = json.loads(self._read(name) or "[]")
-        except ValueError:
-            return []
-        return told if isinstance(told, list) else []
 
     def _read(self, name: str) -> str | None:
         try:

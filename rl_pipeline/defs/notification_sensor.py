@@ -45,9 +45,11 @@ def notifications_sensor(settings: Settings) -> dg.SensorDefinition:
         before = read_watch_list(file)
         now = looked_again(before, context.instance, reports, settings.ui_url)
         write_watch_list(file, now)
-        stalled = stalled_jobs(sensing.memory().stalls(), ui_url=settings.ui_url)
+        stalls = sensing.memory().stalls()
+        stalled = stalled_jobs(stalls or [], ui_url=settings.ui_url)
         current = [*now.failing.values(), *stalled.values(), *now.all_findings()]
-        delivery = outbox.tell(current, known_kinds=KINDS)
+        # What nobody has looked at (again) is not over.
+        delivery = outbox.tell(current, known_kinds=KINDS if stalls is not None else KINDS - {STALLED})
         for problem in delivery.problems:
             context.log.warning(f"a notification could not be delivered, it will be tried again: {problem}")
         told = ", ".join(f"{count} to {name}" for name, count in delivery.told.items() if count)

@@ -15,7 +15,7 @@ import dagster as dg
 from rl_pipeline.defs.job_watch import run_key
 from rl_pipeline.defs.log_files import AS_OF_TAG
 from rl_pipeline.defs.log_version import LogVersion
-from rl_pipeline.defs.memory import Stall
+from rl_pipeline.defs.memory import Stall, Standing
 from rl_pipeline.defs.partitions import EXPERIMENT_TAG
 from rl_pipeline.defs.resources import Inputs, Reports, Sensing, Store
 from rl_pipeline.defs.run_records import sort_wanted
@@ -45,14 +45,18 @@ def running_jobs_sensor(settings: Settings) -> dg.SensorDefinition:
         context: dg.SensorEvaluationContext, store: Store, inputs: Inputs, sensing: Sensing, reports: Reports
     ) -> dg.SensorResult:
         now, memory = time.time(), sensing.memory()
-        logs = running_logs(memory.standing().running, group(memory.inventory(), patterns=inputs.patterns()))
+        standing = memory.standing()
+        if standing.at == 0:
+            return dg.SensorResult(skip_reason="nobody has looked at the logs yet", cursor=context.cursor)
+        logs = running_logs(standing.running, group(memory.inventory(), patterns=inputs.patterns()))
         asked_before = times_of(context.cursor)
         due = due_logs(logs, complete_jobs(context.instance, [log.job_key for log in logs]), asked_before, now, period)
         wanted = {log.job_key: run_key(log, finished=False) for log in due}
         runs = sort_wanted(context.instance, READ_LOG, wanted, most=sensing.runs_per_tick)
         silences = {log.job_key: max(now - log.mtime_ns / 1e9, 0.0) for log in logs}
         limit = 60 * settings.stall_minutes
-        memory.remember_stalls(stalls(store, reports, silences, limit))
+        found = stalls(store, reports, silences, limit)
+        memory.remember_stalls([*found, *not_looked_at(memory.stalls() or [], standing)])
         kept = {log.job_key: asked_before[log.job_key] for log in logs if log.job_key in asked_before}
         return dg.SensorResult(
             run_requests=[_request(log, runs.ask[log.job_key], now) for log in due if log.job_key in runs.ask],
@@ -70,6 +74,12 @@ def stalls(store: Store, reports: Reports, silences: Mapping[str, float], limit_
     from rl_pipeline.defs.stalls import find_stalls  # noqa: PLC0415
 
     return find_stalls(store.tables(), silences, reports.thresholds(), limit_seconds=limit_seconds)
+
+
+def not_looked_at(before: Sequence[Stall], standing: Standing) -> list[Stall]:
+    """Stalls of jobs that the last look did not come to: they are not over because nobody looked."""
+    left = {job_key for jobs in standing.waiting.values() for job_key in jobs} if standing.turn else set()
+    return [stall for stall in before if stall.job_key in left]
 
 
 def looking_interval(settings: Settings) -> int:

@@ -40,11 +40,19 @@ def test_an_inventory_is_remembered(tmp_path: Path):
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 2}', '{"format": 1, "at": "x"}', "null"])
 def test_damage_is_forgetting(tmp_path: Path, damage: str):
-    for name in ("inventory.json", "standing.json"):
+    for name in ("inventory.json", "standing.json", "stalls.json"):
         (tmp_path / name).write_text(damage)
 
     assert Memory(tmp_path).standing() == Standing()
     assert Memory(tmp_path).inventory() == Inventory()
+    assert not Memory(tmp_path).stalls()
+
+
+def test_stalls_are_known_once_somebody_has_looked(tmp_path: Path):
+    unknown = Memory(tmp_path).stalls()
+    Memory(tmp_path).remember_stalls([])
+
+    assert (unknown, Memory(tmp_path).stalls()) == (None, [])
 
 
 def test_no_temporary_file_is_left(tmp_path: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -76,6 +77,22 @@ def test_a_webhook_that_is_away_stops_nothing_and_is_told_later(tmp_path: Path, 
 
     assert [body["title"] for body in web.bodies] == ["job demo_7 does not move"]
     assert len((settings.home / "notifications" / "notifications.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_stall_is_not_over_when_the_memory_of_it_is_lost(tmp_path: Path, instance: dg.DagsterInstance):
+    settings, stall = Lab(tmp_path).settings, Stall(job_key="demo_7", text="silence")
+    memory = Memory(settings.home / "sensors")
+    memory.remember_stalls([stall])
+    tick(settings, instance)
+    shutil.rmtree(settings.home / "sensors")
+    tick(settings, instance)
+    memory.remember_stalls([stall])
+    tick(settings, instance)
+    memory.remember_stalls([])
+    tick(settings, instance)
+
+    lines = (settings.home / "notifications" / "notifications.jsonl").read_text().splitlines()
+    assert [json.loads(line)["state"] for line in lines] == ["stalled", "resolved"]
 
 
 def test_no_credential_from_a_log_is_sent_or_kept(tmp_path: Path, instance: dg.DagsterInstance):

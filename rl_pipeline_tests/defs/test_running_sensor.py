@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from rl_pipeline.defs.log_version import LogVersion
-from rl_pipeline.defs.running_sensor import due_logs, looking_interval, times_of
+from rl_pipeline.defs.memory import Stall, Standing
+from rl_pipeline.defs.running_sensor import due_logs, looking_interval, not_looked_at, times_of
 from rl_pipeline.discovery import JobLog
 from rl_pipeline_tests.helpers.lab import Lab
 
@@ -34,6 +35,14 @@ PERIOD = 1800.0
 )
 def test_a_log_is_due_when_it_has_more_and_the_period_is_over(complete, asked_before, is_due: bool):
     assert due_logs([LOG], complete, asked_before, 10_000.0, PERIOD) == ([LOG] if is_due else [])
+
+
+def test_a_stall_that_the_last_look_did_not_come_to_stays():
+    stall = Stall(job_key="demo_1", text="silence")
+    left, made = Standing(turn=3, waiting={"demo": ("demo_1",)}), Standing(waiting={"demo": ("demo_1",)})
+
+    assert not_looked_at([stall], left) == [stall]
+    assert not_looked_at([stall], made) == not_looked_at([stall], Standing(turn=3)) == []
 
 
 @pytest.mark.parametrize("cursor", [None, "", "{", "[]", '{"demo_1": "soon"}'])
