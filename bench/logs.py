@@ -63,7 +63,7 @@ def naive_patterns() -> list[re.Pattern[str]]:
         r"(ActorDiedError|WorkerCrashedError|NodeDiedError|OutOfMemoryError|ObjectStoreFullError)",
         r"CUDA (?:error: )?out of memory",
         r"(Killed|Segmentation fault|Terminated|Aborted)",
-        r"(\w*(?:num_|max_|batch_size|learning_rate|epochs|parallel_size|samples_per_prompt)\w*)[:=] ?(\S+)",
+        r"(num_\w+|max_\w+|batch_size|learning_rate|epochs|tensor_parallel_size|samples_per_prompt)[:=] ?(\S+)",
         r"(hf_\w{20,}|sk-\w{20,}|ghp_\w{20,}|AKIA\w{16}|eyJ[\w.-]{20,})",
         r"(?:api_key|token|password|secret)['\"]?[:=] ?['\"]?(\S+)",
     )
@@ -83,8 +83,7 @@ def ours(path: Path) -> None:
     from rl_pipeline.pipeline import parse_job  # noqa: PLC0415
 
     parsed = parse_job(discover([path]).only().jobs[0])
-    rows = {name: parsed.tables[name].num_rows for name in parsed.tables}
-    print(rows, file=sys.stderr)
+    print(parsed.tables.rows(), file=sys.stderr)
 
 
 def candidates_of(path: Path, needles: Path) -> dict[str, Any]:

@@ -25,7 +25,7 @@ class PlannedWindow:
         """Find them."""
         self.book, self.scanned = book, scanned
         self.waiting: dict[int, PlannedMessage] = {}
-        self.unordered: set[int] = set()  # indexes of lines
+        self.unordered = bytearray(len(scanned.hits))  # 1 for each hit that is given together with others
         self.dated: list[datetime] = []  # the earliest and latest times of what waits, by plan
         found = find_regular(book, scanned)
         self.unknown = found.unknown
@@ -34,8 +34,8 @@ class PlannedWindow:
         for group in found.groups:
             if group.plan.in_order:
                 self._wait(group)
-            else:
-                self.unordered.update(self._hits[group.hits].tolist())
+        for group in self._together:
+            book.np.frombuffer(self.unordered, book.np.uint8)[group.hits] = 1
 
     def _wait(self, group: RegularGroup) -> None:
         """Put the lines of one plan where their turn finds them."""
@@ -53,9 +53,10 @@ class PlannedWindow:
 
     def remaining(self) -> list[int]:
         """Lines with a needle that are to be looked at one by one, by index."""
-        if not self.unordered:
+        if not self._together:
             return self.scanned.hits
-        return [line for line in self.scanned.hits if line not in self.unordered]
+        lines: list[int] = self._hits[self.book.np.frombuffer(self.unordered, self.book.np.uint8) == 0].tolist()
+        return lines
 
     def whole(self, planned: PlannedMessage) -> Message:
         """The message of a line of this window in full."""
@@ -89,7 +90,7 @@ class PlannedWindow:
         resolver = _Resolver(before, dated, self.waiting, self.scanned.window.line)
         for group in self._together:
             lines = self._hits[group.hits]
-            kept = np.array([line in self.unordered for line in lines.tolist()], bool)
+            kept = np.frombuffer(self.unordered, np.uint8)[group.hits] == 1
             if not kept.any():
                 continue
             lines, stamps = lines[kept], group.stamps.chosen(kept)

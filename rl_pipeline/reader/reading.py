@@ -212,7 +212,7 @@ class Reading:
                     yield from self._logical(line)
             elif self.demultiplexer.take_entry(raw, number, whole=len(raw) < len(text)):
                 continue
-            elif needle and planned is not None and self._stays_planned(planned, index - 1):
+            elif needle and planned is not None and self._stays_planned(planned, hit - 1, index - 1):
                 if (message := planned.waiting.get(index - 1)) is not None:
                     self.years.saw(message.logged_at)
                     yield [message]
@@ -220,11 +220,11 @@ class Reading:
                 yield from self._line(raw, number, offset, needle=needle, whole=len(raw) < len(text))
         return index
 
-    def _stays_planned(self, planned: PlannedWindow, line: int) -> bool:
+    def _stays_planned(self, planned: PlannedWindow, hit: int, line: int) -> bool:
         """Whether a regular line stands for itself whatever is open; a traceback may be printed with such heads."""
         if not self.demultiplexer.traceback_is_open:
-            return line in planned.waiting or line in planned.unordered
-        planned.unordered.discard(line)
+            return planned.unordered[hit] == 1 or line in planned.waiting
+        planned.unordered[hit] = 0
         return False
 
     def _logical(self, line: LogicalLine, *, whole: bool = True) -> list[Message]:

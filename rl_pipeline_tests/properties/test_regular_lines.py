@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -69,7 +70,7 @@ ROUND = st.fixed_dictionaries(VALUES)
 FIRST = "2026-06-03 11:22:30.000 | INFO     | pkg.module:run:1 - hello\n"
 
 
-def one_by_one(path: Path) -> tuple[dict[str, pa.Table], dict[str, int], ReadReport]:
+def one_by_one(path: Path) -> tuple[Mapping[str, pa.Table], dict[str, int], ReadReport]:
     """Tables by way of one message for each line."""
     report, parser, sink = ReadReport(), JobParser("job_1"), RowSink(JOB_TABLES)
     for message in read_messages(path, LOG_NEEDLES, report, chunk_bytes=700):
@@ -78,7 +79,7 @@ def one_by_one(path: Path) -> tuple[dict[str, pa.Table], dict[str, int], ReadRep
     return sink.tables(), parser.recognised, report
 
 
-def many_at_a_time(path: Path) -> tuple[dict[str, pa.Table], dict[str, int], ReadReport, int]:
+def many_at_a_time(path: Path) -> tuple[Mapping[str, pa.Table], dict[str, int], ReadReport, int]:
     """The same with plans, and how many lines had one."""
     report, parser, sink, planned = ReadReport(), JobParser("job_1"), RowSink(JOB_TABLES, batch_rows=4), 0
     for item in read_planned(path, LOG_NEEDLES, report, parser, chunk_bytes=700):
