@@ -23,14 +23,15 @@ from rl_pipeline.defs.checks import (
 )
 from rl_pipeline.defs.descriptions import DESCRIPTIONS
 from rl_pipeline.defs.failures import told_to_dagster
-from rl_pipeline.defs.key_numbers import NUMBERS, SERIES
+from rl_pipeline.defs.key_numbers import NUMBERS, SERIES, outcome_counts
 from rl_pipeline.defs.log_files import job_log, log_metadata, look_at
 from rl_pipeline.defs.members import experiment_trials, members_of, with_verdict
 from rl_pipeline.defs.metadata import numbers_metadata, sparkline, spec_metadata, table_metadata, without_missing
 from rl_pipeline.defs.partitions import JOBS, JOBS_GROUP, LOG_FILES, TRIAL_FOLDERS
+from rl_pipeline.defs.pictures import kinds_bar, outcome_bar
 from rl_pipeline.defs.resources import Inputs, Store
 from rl_pipeline.defs.versions import job_trials_version
-from rl_pipeline.schema import JOB_TABLES, JobRow, StepMetric, Trial
+from rl_pipeline.schema import JOB_TABLES, JobEvent, JobRow, StepMetric, Trial
 from rl_pipeline.tables.quality import violations
 
 TABLE_KINDS = {"python", "parquet"}
@@ -107,6 +108,7 @@ def job_table_metadata(table: pa.Table, row: type[JobRow], path: str) -> dict[st
             **table_metadata(table, row, path=path),
             **(numbers_metadata(NUMBERS[name](table)) if name in NUMBERS else {}),
             "chart": sparkline(series.values, series.title) if series else None,
+            "kinds": kinds_bar(table["kind"].to_pylist()) if row is JobEvent else None,
         }
     )
 
@@ -134,6 +136,7 @@ def job_trials(context: dg.AssetExecutionContext, store: Store) -> dg.Materializ
         metadata={
             **table_metadata(trials, Trial, path=store.path("job_trials", key)),
             **numbers_metadata(NUMBERS[Trial.TABLE](trials)),
+            **without_missing({"outcomes": outcome_bar(outcome_counts(trials))}),
         },
         check_results=table_checks(
             "job_trials", [replace(v, table="job_trials") for v in violations({Trial.TABLE: trials})]

@@ -22,6 +22,16 @@ INLINE_LIMIT = 1000  # characters of Markdown that the UI shows without a click
 CELL_LIMIT = 40  # characters of one cell in a preview
 CHART_POINTS = 48
 CHART_WIDTH, CHART_HEIGHT = 240, 48
+# Columns of previews: those that say something beside the partition's name, as many as the page is wide.
+PREVIEWED: Mapping[str, tuple[str, ...]] = {
+    "step_metrics": ("global_step", "metric", "value", "text", "state", "line"),
+    "rollout_batches": ("logged_at", "successful", "total", "failed_groups", "masked", "line"),
+    "vllm_stats": ("logged_at", "pid", "running", "waiting", "generation_throughput", "kv_cache_usage"),
+    "phase_timings": ("started_at", "name", "seconds", "finished", "line"),
+    "job_events": ("logged_at", "kind", "step", "name", "value", "detail"),
+    "unparsed": ("line", "dialect", "reason", "excerpt"),
+    "trials": ("trial", "outcome", "reward", "n_turns", "n_output_tokens", "exception_type"),
+}
 
 
 def column_schema(row: type[Row]) -> dg.TableSchema:
@@ -49,7 +59,7 @@ def table_metadata(table: pa.Table, row: type[Row], *, path: str) -> dict[str, d
     return {
         "dagster/row_count": dg.MetadataValue.int(table.num_rows),
         **spec_metadata(row),
-        "preview": dg.MetadataValue.md(preview(table)),
+        "preview": dg.MetadataValue.md(preview(table, PREVIEWED.get(row.TABLE, ()))),
         "file": dg.MetadataValue.path(path),
     }
 
@@ -64,12 +74,19 @@ def numbers_metadata(numbers: Mapping[str, float | None]) -> dict[str, dg.Metada
     return shown
 
 
-def preview(table: pa.Table, *, rows: int = 6, columns: int = 7) -> str:
-    """The first rows as a Markdown table; columns without any value in them are left out."""
+def preview(table: pa.Table, chosen: Sequence[str] = (), *, rows: int = 6, columns: int = 7) -> str:
+    """The first rows as a Markdown table; columns without any value in them are left out.
+
+    Args:
+        table: what is shown.
+        chosen: columns in the order in which they are shown; the first ones of the table when empty.
+        rows: at most so many.
+        columns: at most so many.
+    """
     if not table.num_rows:
         return "no rows"
     head = table.slice(0, rows).to_pylist()
-    names = [name for name in table.column_names if any(row[name] is not None for row in head)][:columns]
+    names = [name for name in chosen or table.column_names if any(row[name] is not None for row in head)][:columns]
     for shown in range(len(head), 0, -1):
         text = markdown_table(names, [[row[name] for name in names] for row in head[:shown]])
         if len(text) < INLINE_LIMIT:

@@ -8,7 +8,7 @@ small chart beside it (`metadata.sparkline`) is what stands there at once.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import dagster as dg
 
@@ -21,6 +21,15 @@ from rl_pipeline.report.palette import LIGHT
 PREFIX = "picture_"  # sorts the pictures of a page together
 PICTURE_LIMIT = 400_000  # characters; a larger one would weigh on the event log and is left to the report
 BAR_WIDTH, BAR_HEIGHT, MOST_PARTS = 320, 18, 6
+COLOURS_OF_TIME = {
+    "training": LIGHT.accent,
+    "generation": LIGHT.accent,
+    "wait": LIGHT.wait,
+    "queue between jobs": LIGHT.rule,
+    "start-up": LIGHT.unscored,
+    "slow first steps": LIGHT.unsolved,
+    "steps trained in vain": LIGHT.bad,
+}
 # What the page of each result shows, in order; charts that were not drawn are skipped.
 OF_REPORT = ("timeline", "reward", "step_time", "waterfall", "engine_load", "outcomes_over_time", "checkpoints")
 OF_FINDINGS = ("reward", "step_time", "failures_over_time")
@@ -71,6 +80,23 @@ def outcome_bar(outcomes: Mapping[str, float]) -> dg.MetadataValue | None:
     return stacked_bar(outcomes, {"solved": LIGHT.solved, "unsolved": LIGHT.unsolved, "unscored": LIGHT.unscored})
 
 
+def kinds_bar(kinds: Sequence[str]) -> dg.MetadataValue | None:
+    """Rows by kind."""
+    return stacked_bar({kind: float(kinds.count(kind)) for kind in dict.fromkeys(kinds)}, {})
+
+
+def severity_bar(counts: Mapping[str, int]) -> dg.MetadataValue | None:
+    """Findings by severity, in the colours of the report."""
+    colours = {
+        "critical": LIGHT.bad,
+        "high": LIGHT.bad,
+        "medium": LIGHT.warn,
+        "low": LIGHT.unscored,
+        "info": LIGHT.rule,
+    }
+    return stacked_bar({severity: float(number) for severity, number in counts.items()}, colours)
+
+
 def time_bar(seconds: Mapping[str, float]) -> dg.MetadataValue | None:
     """Where the time of a run went."""
-    return stacked_bar(seconds, {"training": LIGHT.accent, "wait": LIGHT.wait})
+    return stacked_bar(seconds, COLOURS_OF_TIME)

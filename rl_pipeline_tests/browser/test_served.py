@@ -24,6 +24,10 @@ from rl_pipeline_tests.helpers.services import BIN, clean_environment, service, 
 pytestmark = pytest.mark.browser
 
 
+# Assets whose page shows a small picture at once, and a partition of each.
+SMALL_PICTURES = {"findings": "demo", "trials": "demo", "step_metrics": "demo_101", "job_events": "demo_101"}
+
+
 class Quiet(SimpleHTTPRequestHandler):
     """Serves files and says nothing; there is no icon, and no page asks for one by itself."""
 
@@ -93,5 +97,15 @@ def test_the_pages_of_the_assets_show_charts_and_pictures(browser: Browser, tmp_
             drawn = picture.evaluate("image => image.complete && image.naturalWidth > 300")
 
             assert drawn
+            # said in words and numbers: the verdict, findings by severity, where the page lies, the mean that counts
+            told = page.locator("table").first.inner_text()
+            assert all(name in told for name in ("verdict", "is_it_learning", "findings_high", "mean_reward_canonical"))
+            assert "demo/report.html" in told
             outside = [url for url in opened.asked if "//127.0.0.1" not in url]
             assert outside == []
+        for name, partition in SMALL_PICTURES.items():
+            with visit(browser, f"http://127.0.0.1:{port}/assets/{name}?partition={partition}") as opened:
+                small = opened.page.locator("img[src^='data:image/svg']").first
+                small.wait_for(timeout=60_000)
+
+                assert small.evaluate("image => image.complete && image.naturalWidth > 100"), name

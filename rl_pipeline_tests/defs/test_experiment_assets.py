@@ -72,7 +72,13 @@ def test_an_experiment_gives_its_trials_and_its_report(story: Story):
     assert event_of(story.with_both, "trials").metadata["dagster/row_count"].value == 6
     assert event_of(story.with_both, "cross_log_comparison").metadata["dagster/row_count"].value == 2
     assert "verdict" in event_of(story.with_both, "findings").metadata
-    assert event_of(story.with_both, "metrics_report").metadata["report"].value == str(report)
+    shown = event_of(story.with_both, "metrics_report").metadata
+    assert shown["report"].value == str(report)
+    assert shown["page"].value == str(report.with_name("report.html"))
+    assert shown["verdict"].value == event_of(story.with_both, "findings").metadata["verdict"].value
+    assert str(shown["is_it_learning"].value).startswith("Too early to say.")
+    assert {f"findings_{severity}" for severity in ("critical", "high", "medium", "low", "info")} <= set(shown)
+    assert 0 < float(str(shown["mean_reward_canonical"].value)) < 1
     assert report.is_file()
 
 

@@ -65,10 +65,12 @@ def test_tables_carry_the_version_of_their_content(lab: Lab):
 
 def test_a_chart_and_a_preview_are_on_the_page(lab: Lab):
     with lab.instance() as instance:
-        metadata = event_of(materialized(lab, instance), "step_metrics").metadata
+        result = materialized(lab, instance)
+    metadata, events = (event_of(result, name).metadata for name in ("step_metrics", "job_events"))
 
     assert str(metadata["chart"].value).startswith("![reward/avg_raw_reward](data:image/svg+xml;base64,")
-    assert str(metadata["preview"].value).startswith("| job | block | line |")
+    assert "(data:image/svg+xml;base64," in str(events["kinds"].value)
+    assert str(metadata["preview"].value).startswith("| global_step | metric | value |")
 
 
 def test_a_job_that_still_runs_is_told_as_such_and_stops_nothing(tmp_path: Path):

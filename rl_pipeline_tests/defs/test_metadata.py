@@ -6,14 +6,34 @@ import base64
 
 import pyarrow as pa
 
-from rl_pipeline.defs.metadata import INLINE_LIMIT, cell, column_schema, numbers_metadata, preview, sparkline
-from rl_pipeline.schema import StepMetric
+from rl_pipeline.defs.metadata import (
+    INLINE_LIMIT,
+    PREVIEWED,
+    cell,
+    column_schema,
+    numbers_metadata,
+    preview,
+    sparkline,
+)
+from rl_pipeline.schema import JOB_TABLES, StepMetric, Trial, columns_of
 
 
 def test_a_preview_shows_the_first_rows_and_leaves_out_empty_columns():
     table = pa.table({"step": [1, 2], "reward": [0.25, None], "note": pa.array([None, None], pa.string())})
 
     assert preview(table) == "| step | reward |\n| --- | --- |\n| 1 | 0.25 |\n| 2 | — |"
+
+
+def test_a_preview_shows_the_chosen_columns_in_their_order():
+    table = pa.table({"step": [1, 2], "reward": [0.25, None], "note": ["a", "b"]})
+
+    assert preview(table, ("note", "step")) == "| note | step |\n| --- | --- |\n| a | 1 |\n| b | 2 |"
+
+
+def test_the_columns_chosen_for_previews_exist():
+    rows = {row.TABLE: {column.name for column in columns_of(row)} for row in (*JOB_TABLES, Trial)}
+
+    assert all(set(chosen) <= rows[table] for table, chosen in PREVIEWED.items())
 
 
 def test_a_preview_of_long_cells_stays_below_the_limit_of_the_ui():
