@@ -51,15 +51,15 @@ class Helper:
         except (OSError, ValueError):
             return None
 
-    def close(self) -> None:
-        """End the helper."""
+    def close(self, *, at_once: bool = False) -> None:
+        """End the helper: after the message it is at, or in the middle of it."""
         process = self.process
         if process is None or process.stdin is None or process.stdout is None:
             return
         with suppress(OSError):
             process.stdin.close()
         try:
-            process.wait(LAST_WORDS_S)
+            process.wait(0 if at_once else LAST_WORDS_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

@@ -11,7 +11,7 @@ from rl_pipeline.commands.progress import Progress
 from rl_pipeline.commands.report_state import ReportState, inputs_of
 from rl_pipeline.discovery import ExperimentOnDisk, discover, parse_log_pattern
 from rl_pipeline.errors import ConfigurationError
-from rl_pipeline.report.output_folder import require_writable
+from rl_pipeline.report.output_folder import require_writable, work_folder
 from rl_pipeline.settings import Settings
 
 
@@ -52,14 +52,22 @@ def run(request: ReportRequest) -> None:
     if since is not None:
         progress.say(f"nothing changed since {since:%Y-%m-%d %H:%M} UTC, the report is current")
     else:
-        # Arrow reads this when it is imported. Its own pools keep what they no longer need; the system's give it back.
-        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-        from rl_pipeline.commands.report_making import make_report  # with all that analysis needs
+        from rl_pipeline.commands.report_stages import Making, make_report
 
-        bundle = make_report(experiment, thresholds, request.out, progress, force=request.force)
+        with work_folder(request.out) as work:
+            files = make_report(
+                Making(
+                    experiment=experiment,
+                    thresholds=thresholds,
+                    out=request.out,
+                    work=work,
+                    quiet=request.quiet,
+                    force=request.force,
+                )
+            )
         if inputs is not None:
-            state.remember(inputs, bundle.files)
-        progress.say(f"{len(bundle.files)} files written")
+            state.remember(inputs, files)
+        progress.say(f"{len(files)} files written")
     progress.say(f"page: {request.out / 'report.html'}")
     progress.say(f"report: {request.out / 'metrics_report.md'}")
 

@@ -1,62 +1,106 @@
-"""A report from files: read what is new, analyse, write. Everything heavy of `rl-pipeline report` is imported here."""
+"""A report from files, in stages that may run in processes of their own: read, export, analyse.
+
+Everything heavy of `rl-pipeline report` is imported here or below. One stage leaves the next its tables as Arrow files.
+"""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from rl_pipeline import pipeline
 from rl_pipeline.addresses import address
+from rl_pipeline.commands.other_process import OtherProcess
 from rl_pipeline.commands.progress import Progress
+from rl_pipeline.commands.report_stages import BUNDLE, Making
 from rl_pipeline.commands.report_state import ReportState, log_state, program_state
-from rl_pipeline.discovery import ExperimentOnDisk, checkpoint_steps
+from rl_pipeline.discovery import ExperimentOnDisk
 from rl_pipeline.errors import DataError, PipelineError
+from rl_pipeline.report.bundle_names import CHARTS, TABLES
+from rl_pipeline.tables.exports import write_table_exports
 from rl_pipeline.tables.store import TableStore
 
+PARSE = f"{__name__}:parse"
+WORTH_A_PROCESS = 16_000_000  # bytes of logs that another process saves more time with than its start costs
 
-def make_report(
-    experiment: ExperimentOnDisk,
-    thresholds_file: Path | None,
-    out: Path,
-    progress: Progress,
-    *,
-    force: bool = False,
-) -> pipeline.Bundle:
-    """Read, analyse, write; earlier output stays as it was unless everything succeeded.
 
-    Args:
-        experiment: the logs and the folders of trials.
-        thresholds_file: thresholds that replace the built-in ones.
-        out: folder of the report.
-        progress: where to tell what is done.
-        force: read also what was read before.
+def read(making: Making) -> None:
+    """Logs and trials to tables.
 
     Raises:
-        ConfigurationError: the thresholds cannot be read, or the folder cannot be written.
+        ConfigurationError: the thresholds cannot be read.
         DataError: nothing readable.
     """
-    thresholds = pipeline.load_thresholds(thresholds_file)
-    kept = KeptTables(ReportState(out).tables_url)
-    jobs = [read_job(log, kept, progress, force=force) for log in experiment.jobs]
+    experiment, progress = making.experiment, Progress(quiet=making.quiet)
+    pipeline.load_thresholds(making.thresholds)  # told before any work
+    kept = KeptTables(ReportState(making.out).tables_url)
+    jobs = read_logs(experiment.jobs, kept, progress, force=making.force)
     require_metrics(experiment, jobs)
     kept.write()
-    ledger = None if force else kept.ledger_url(experiment.key)
+    ledger = None if making.force else kept.ledger_url(experiment.key)
     with progress.bar("reading trials", None, " trials") as advance:
         trials = pipeline.read_experiment_trials(experiment.trial_roots, jobs, ledger=ledger, on_progress=advance)
     progress.say(f"{trials.trials.num_rows:,} trials read, {trials.skipped.num_rows:,} folders skipped")
-    frames = pipeline.load_frames(experiment.experiment, jobs, trials)
-    del jobs, trials  # the frames are enough from here on
-    progress.say("analysing")
-    on_disk = checkpoint_steps(log.path for log in experiment.jobs)
+    write_tables(pipeline.experiment_tables([job.tables for job in jobs], trials), making.work / TABLES)
+
+
+def export(making: Making) -> None:
+    """Tables to the files beside the report."""
+    write_table_exports(read_tables(making.work / TABLES), making.work / BUNDLE / TABLES)
+
+
+def analyse(making: Making, secret: str) -> list[bytes]:
+    """Tables to pages, with marks in the place of pictures, and the numbers of charts.
+
+    Args:
+        making: what the report is made from.
+        secret: random letters for the marks.
+
+    Returns:
+        What a helper is to draw, in the order of the marks.
+    """
+    from rl_pipeline.report.bundle import drafted, write_numbers, write_pages
+    from rl_pipeline.report.page.picture_helper import asked
+    from rl_pipeline.report.page.stand_ins import stand_ins
+
+    experiment, folder = making.experiment, making.work / BUNDLE
+    Progress(quiet=making.quiet).say("analysing")
+    thresholds = pipeline.load_thresholds(making.thresholds)
+    frames = pipeline.frames_of(experiment.experiment, read_tables(making.work / TABLES))
+    on_disk = pipeline.checkpoint_steps(log.path for log in experiment.jobs)
     result = pipeline.analyse_experiment(frames, thresholds, checkpoints_on_disk=on_disk)
-    return pipeline.render_report(result, frames, out)
+    pages, pictures = drafted(result, frames, partial(stand_ins, secret=secret))
+    folder.mkdir(exist_ok=True)
+    write_pages(pages, folder)
+    write_numbers((picture.chart for picture in pictures), folder / CHARTS)
+    return [asked(picture.chart) for picture in pictures]
+
+
+def write_tables(tables: Mapping[str, pa.Table], folder: Path) -> None:
+    """Tables as Arrow files, for another process of this run."""
+    folder.mkdir()
+    for name, table in tables.items():
+        with pa.OSFile(str(folder / name), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table)
+
+
+def read_tables(folder: Path) -> dict[str, pa.Table]:
+    """The tables in a folder, mapped into memory."""
+    return {path.name: pa.ipc.open_file(pa.memory_map(str(path))).read_all() for path in sorted(folder.iterdir())}
 
 
 class KeptTables:
     """Tables of logs from one report to the next; a folder that takes none costs only the time to read again."""
 
     def __init__(self, url: str) -> None:
+        self.url = url
         self._store = TableStore(url)
         self._program = program_state()
         self._new: list[tuple[pipeline.JobLog, pipeline.JobTables, list[Any]]] = []
@@ -75,12 +119,10 @@ class KeptTables:
         except (PipelineError, OSError):
             return None
 
-    def read(self, log: pipeline.JobLog, progress: Progress) -> pipeline.JobTables:
-        """Parse one log under a bar of its bytes; its tables are kept when `write` is called."""
+    def keep(self, log: pipeline.JobLog, read: Callable[[], pipeline.JobTables]) -> pipeline.JobTables:
+        """Read one log; its tables are kept when `write` is called."""
         made_from = self._made_from(log)  # before reading: what grows meanwhile is read again
-        with progress.bar(f"reading {log.path.name}", log.size_bytes, "B") as advance:
-            earlier = pipeline.earlier_reading(self._store, log.job_key)
-            job = pipeline.parse_job(log, on_bytes=advance, earlier=earlier)
+        job = read()
         self._new.append((log, job, made_from))
         return job
 
@@ -96,13 +138,58 @@ class KeptTables:
         return [log.experiment, log.experiment_key, log.job, str(log.path), log_state(log), self._program]
 
 
-def read_job(log: pipeline.JobLog, kept: KeptTables, progress: Progress, *, force: bool) -> pipeline.JobTables:
-    """The tables of one log, kept ones where the log is as it was."""
-    known = None if force else kept.tables_of(log)
-    if known is None:
-        return kept.read(log, progress)
-    progress.say(f"{log.path.name} is as it was")
-    return known
+def read_logs(
+    logs: Sequence[pipeline.JobLog], kept: KeptTables, progress: Progress, *, force: bool
+) -> list[pipeline.JobTables]:
+    """The tables of all logs, kept ones where the log is as it was; many bytes are read by two processes."""
+    known = {log.job_key: None if force else kept.tables_of(log) for log in logs}
+    for log in logs:
+        if known[log.job_key] is not None:
+            progress.say(f"{log.path.name} is as it was")
+    waiting = deque(sorted((log for log in logs if known[log.job_key] is None), key=lambda log: -log.size_bytes))
+    read = {log.job_key: job for log, job in _read(waiting, kept, progress)} if waiting else {}
+    return [known[log.job_key] or read[log.job_key] for log in logs]
+
+
+def _read(
+    waiting: deque[pipeline.JobLog], kept: KeptTables, progress: Progress
+) -> list[tuple[pipeline.JobLog, pipeline.JobTables]]:
+    names = ", ".join(sorted(log.path.name for log in waiting))
+    with progress.bar(f"reading {names}", sum(log.size_bytes for log in waiting), "B") as advance:
+
+        def here(log: pipeline.JobLog) -> pipeline.JobTables:
+            return kept.keep(log, lambda: parse(log, kept.url, on_bytes=advance))
+
+        if sum(log.size_bytes for log in waiting) - waiting[0].size_bytes < WORTH_A_PROCESS:
+            return _taken(waiting, here)
+
+        def there(log: pipeline.JobLog) -> pipeline.JobTables:
+            job = kept.keep(log, lambda: other.call(PARSE, log, kept.url, gives=pipeline.JobTables))
+            advance(log.size_bytes)
+            return job
+
+        with OtherProcess() as other, ThreadPoolExecutor(1) as thread:
+            theirs = thread.submit(_taken, waiting, there)
+            return _taken(waiting, here) + theirs.result()
+
+
+def parse(log: pipeline.JobLog, kept_url: str, *, on_bytes: Callable[[int], None] | None = None) -> pipeline.JobTables:
+    """Read one log, in whichever process this is."""
+    earlier = pipeline.earlier_reading(TableStore(kept_url), log.job_key)
+    return pipeline.parse_job(log, on_bytes=on_bytes, earlier=earlier)
+
+
+def _taken(
+    waiting: deque[pipeline.JobLog], read: Callable[[pipeline.JobLog], pipeline.JobTables]
+) -> list[tuple[pipeline.JobLog, pipeline.JobTables]]:
+    """Read logs until none waits."""
+    return [(log, read(log)) for log in iter(partial(_next, waiting), None)]
+
+
+def _next(waiting: deque[pipeline.JobLog]) -> pipeline.JobLog | None:
+    with suppress(IndexError):  # another thread took the last one
+        return waiting.popleft()
+    return None
 
 
 def require_metrics(experiment: ExperimentOnDisk, jobs: list[pipeline.JobTables]) -> None:

@@ -11,6 +11,7 @@ Same inputs, same bytes: nothing here knows the time of day.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,13 +19,15 @@ from rl_pipeline.analysis.chart_data import chart_data
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.provenance import provenance_of
 from rl_pipeline.analysis.summary import ExperimentResult
+from rl_pipeline.report.bundle_names import CHARTS, HTML_REPORT, JSON_REPORT, MARKDOWN_REPORT, TABLES
 from rl_pipeline.report.charts.all_charts import all_charts
+from rl_pipeline.report.charts.chart import Chart
 from rl_pipeline.report.images import chart_csv
 from rl_pipeline.report.json_document import report_document, to_text
 from rl_pipeline.report.markdown import metrics_report
 from rl_pipeline.report.output_folder import replace_files, require_writable
 from rl_pipeline.report.page.page import report_page
-from rl_pipeline.report.page.pictures import Picture, png
+from rl_pipeline.report.page.pictures import Picture, write_pixels
 from rl_pipeline.report.page.studio import drawn
 from rl_pipeline.report.palette import PAGE
 from rl_pipeline.tables.exports import write_exports
@@ -40,8 +43,7 @@ __all__ = [
     "write_bundle",
 ]
 
-HTML_REPORT, MARKDOWN_REPORT, JSON_REPORT = "report.html", "metrics_report.md", "report.json"
-CHARTS, TABLES = "charts", "tables"
+Drawing = Callable[[Sequence[Chart]], tuple[Picture, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,30 +68,41 @@ def write_bundle(result: ExperimentResult, frames: ExperimentFrames, out: Path) 
         ConfigurationError: the folder takes no files; found before any work where possible.
     """
     require_writable(out)
+    pages, pictures = drafted(result, frames, drawn)
+
+    def write(folder: Path) -> None:
+        write_pages(pages, folder)
+        write_numbers((picture.chart for picture in pictures), folder / CHARTS)
+        write_pixels(pictures, folder / CHARTS)
+        write_exports(frames, folder / TABLES)
+
+    return Bundle(folder=out, files=replace_files(out, write), pictures=pictures)
+
+
+def drafted(
+    result: ExperimentResult, frames: ExperimentFrames, draw: Drawing
+) -> tuple[dict[str, str], tuple[Picture, ...]]:
+    """The pages by name of their file, and the pictures that `draw` made for them."""
     data = chart_data(frames, result)
     charts = all_charts(data, PAGE)
-    pictures = drawn(charts)
+    pictures = draw(charts)
     provenance = provenance_of(frames)
     pages = {
         HTML_REPORT: report_page(result, frames, provenance, data, pictures),
         MARKDOWN_REPORT: metrics_report(result, frames, provenance, charts),
         JSON_REPORT: to_text(report_document(result, frames, provenance)),
     }
-
-    def write(folder: Path) -> None:
-        for name, text in pages.items():
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
-        write_charts(pictures, folder / CHARTS)
-        write_exports(frames, folder / TABLES)
-
-    return Bundle(folder=out, files=replace_files(out, write), pictures=pictures)
+    return pages, pictures
 
 
-def write_charts(pictures: tuple[Picture, ...], folder: Path) -> None:
-    """Each chart as a picture and as its numbers."""
-    if pictures:
+def write_pages(pages: dict[str, str], folder: Path) -> None:
+    """Each page as a file."""
+    for name, text in pages.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_numbers(charts: Iterable[Chart], folder: Path) -> None:
+    """The numbers of each chart."""
+    for chart in charts:
         folder.mkdir(parents=True, exist_ok=True)
-    for picture in pictures:
-        name = picture.chart.name
-        (folder / f"{name}.png").write_bytes(png(picture))
-        (folder / f"{name}.csv").write_text(chart_csv(picture.chart), encoding="utf-8", newline="")
+        (folder / f"{chart.name}.csv").write_text(chart_csv(chart), encoding="utf-8", newline="")

@@ -13,7 +13,8 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from rl_pipeline.errors import ConfigurationError, shown
@@ -41,6 +42,29 @@ def require_writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise _not_writable(folder, error) from error
+
+
+@contextmanager
+def work_folder(folder: Path) -> Iterator[Path]:
+    """A hidden folder in `folder` for work on its new files; nothing of it stays.
+
+    Raises:
+        ConfigurationError: the disk refuses.
+    """
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=folder))
+    except OSError as error:
+        raise _not_writable(folder, error) from error
+    try:
+        yield work
+    except OSError as error:
+        raise _not_writable(folder, error) from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        if is_new and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def replace_files(folder: Path, write: Callable[[Path], None]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -30,7 +30,6 @@ import pyarrow.csv as pa_csv
 
 from rl_pipeline.schema import ALL_TABLES, Job, StepMetric, Trial, VllmStat
 from rl_pipeline.tables.columns import arrow_schema
-from rl_pipeline.tables.frames import from_frame
 from rl_pipeline.tables.parquet import write_parquet
 from rl_pipeline.tables.wide_metrics import wide_metrics
 
@@ -61,12 +60,33 @@ def write_exports(frames: Frames, folder: Path) -> tuple[str, ...]:
         frames: the experiment's frames.
         folder: is made when it is not there; other files in it stay.
     """
+    from rl_pipeline.tables.frames import from_frame  # noqa: PLC0415 - tables are exported without pandas
+
+    return _write_all(lambda row: from_frame(getattr(frames, row.TABLE), row), folder)
+
+
+def write_table_exports(tables: Mapping[str, pa.Table], folder: Path) -> tuple[str, ...]:
+    """The same files from the tables by name, without frames."""
+    return _write_all(lambda row: _without_nan(tables[row.TABLE]), folder)
+
+
+def _without_nan(table: pa.Table) -> pa.Table:
+    """Null and NaN are one thing in a frame, so they are in the files."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_floating(field.type):
+            column = table.column(place)
+            nothing = pa.scalar(None, field.type)
+            table = table.set_column(place, field, pc.if_else(pc.is_nan(column), nothing, column))
+    return table
+
+
+def _write_all(table_of: Callable[[type[Any]], pa.Table], folder: Path) -> tuple[str, ...]:
     folder.mkdir(parents=True, exist_ok=True)
     names: list[str] = []
     for row in ALL_TABLES:  # one at a time, so that only one stands in memory as Arrow
-        names += _write_table(from_frame(getattr(frames, row.TABLE), row), row, folder)
-    metrics = from_frame(getattr(frames, StepMetric.TABLE), StepMetric)
-    jobs: list[str] = from_frame(getattr(frames, Job.TABLE), Job)["job"].to_pylist()
+        names += _write_table(table_of(row), row, folder)
+    metrics = table_of(StepMetric)
+    jobs: list[str] = table_of(Job)["job"].to_pylist()
     for name, of_jobs in {METRICS_TABLE: jobs, **{name: [job] for job, name in file_names(jobs).items()}}.items():
         some = metrics if name == METRICS_TABLE else metrics.filter(pc.equal(metrics["job"], of_jobs[0]))
         _write_in_place(folder / name, _csv_writer(wide_metrics(some, of_jobs, without_formula)))

@@ -14,7 +14,7 @@ import pytest
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.schema import ALL_TABLES, Job, RolloutBatch, Row, StepMetric, Trial, VllmStat
 from rl_pipeline.tables.columns import arrow_schema
-from rl_pipeline.tables.exports import file_names, write_exports
+from rl_pipeline.tables.exports import file_names, write_exports, write_table_exports
 from rl_pipeline.tables.frames import to_arrow, to_frame
 
 AT = datetime(2026, 1, 9, 11, 22, 33, 444000)
@@ -114,6 +114,19 @@ def test_the_same_frames_give_the_same_bytes(tmp_path: Path):
 
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes(), path.name
+
+
+def test_tables_give_the_files_that_their_frames_give(tmp_path: Path):
+    metrics = [METRIC, replace(METRIC, block=1, value=float("nan"), state="not_finite"), replace(METRIC, value=None)]
+    rows: list[Any] = [JOB, *metrics, TRIAL, replace(TRIAL, trial="=t__2", reward=None, rewards={}, started_at=AT)]
+    tables = {cls.TABLE: to_arrow([row for row in rows if type(row) is cls], cls) for cls in ALL_TABLES}
+
+    write_table_exports(tables, tmp_path / "tables")
+    write_exports(frames(*rows), tmp_path / "frames")
+
+    assert {path.name: path.read_bytes() for path in (tmp_path / "tables").iterdir()} == {
+        path.name: path.read_bytes() for path in (tmp_path / "frames").iterdir()
+    }
 
 
 def test_files_are_replaced_and_others_stay(tmp_path: Path):

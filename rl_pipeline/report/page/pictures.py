@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from xml.sax.saxutils import escape
 
 from rl_pipeline.report.charts.chart import Chart
@@ -68,6 +69,13 @@ def standalone(picture: Picture, theme: Theme = LIGHT) -> str:
 def png(picture: Picture) -> bytes:
     """The file as pixels, at twice its size."""
     return png_of(standalone(picture)) if picture.pixels is None else picture.pixels
+
+
+def write_pixels(pictures: Iterable[Picture], folder: Path) -> None:
+    """Each picture as a PNG file."""
+    for picture in pictures:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{picture.chart.name}.png").write_bytes(png(picture))
 
 
 def _head(chart: Chart) -> tuple[str, float]:

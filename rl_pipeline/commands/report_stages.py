@@ -1,0 +1,98 @@
+"""A report in stages: logs and trials are read, analysed, and drawn, each in processes of its own.
+
+What a stage needed is given back when its process ends, so the memory of a report is that of its largest stage and not
+of all together. This process only says what comes next, and puts pictures into the page.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from rl_pipeline.commands.other_process import OtherProcess
+from rl_pipeline.discovery import ExperimentOnDisk
+from rl_pipeline.report.bundle_names import CHARTS, HTML_REPORT
+from rl_pipeline.report.output_folder import replace_files
+
+BUNDLE = "bundle"
+NOTHING = type(None)
+STAGES = "rl_pipeline.commands.report_making"
+READ, EXPORT, ANALYSE = f"{STAGES}:read", f"{STAGES}:export", f"{STAGES}:analyse"
+# Arrow's own pools keep what they no longer need, and so do the system's when every thread has one.
+MEMORY = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making:
+    """What a report is made from, and where.
+
+    Attributes:
+        experiment: the logs and the folders of trials.
+        thresholds: file of thresholds that replace the built-in ones.
+        out: folder of the report.
+        work: folder for what one stage leaves to the next; its `BUNDLE` becomes the report.
+        quiet: whether nothing is told but warnings.
+        force: whether to read also what was read before.
+    """
+
+    experiment: ExperimentOnDisk
+    thresholds: Path | None
+    out: Path
+    work: Path
+    quiet: bool = False
+    force: bool = False
+
+
+def make_report(making: Making) -> tuple[str, ...]:
+    """Make a report in a work folder, then put it in the place of the earlier one; gives its files.
+
+    Raises:
+        ConfigurationError: the thresholds cannot be read, or the folder cannot be written.
+        DataError: nothing readable.
+    """
+    for name, value in MEMORY.items():
+        os.environ.setdefault(name, value)  # read by the processes that are started
+    secret = uuid4().hex
+    charts = tables_and_pages(making, secret)
+    draw(charts, making.work / BUNDLE, secret)
+    return replace_files(making.out, lambda folder: move_all(making.work / BUNDLE, folder))
+
+
+def tables_and_pages(making: Making, secret: str) -> list[bytes]:
+    """Read, export and analyse; the files beside the report are written while the analysis is imported."""
+    with OtherProcess() as reader:
+        reader.call(READ, making, gives=NOTHING)
+        with OtherProcess() as analyst, ThreadPoolExecutor(1) as thread:
+            exported = thread.submit(last_call, reader, EXPORT, making)
+            charts = analyst.call(ANALYSE, making, secret, gives=list[bytes])
+            exported.result()
+    return charts
+
+
+def last_call(process: OtherProcess, function: str, making: Making) -> None:
+    """Call the function, then give the process's memory back."""
+    process.call(function, making, gives=NOTHING)
+    process.close()
+
+
+def draw(asked: list[bytes], folder: Path, secret: str) -> None:
+    """Draw the charts, and put them into the page."""
+    from rl_pipeline.report.page.picture_helper import CHART
+    from rl_pipeline.report.page.pictures import write_pixels
+    from rl_pipeline.report.page.stand_ins import with_pictures
+    from rl_pipeline.report.page.studio import drawn
+
+    pictures = drawn([CHART.decode(chart) for chart in asked])
+    write_pixels(pictures, folder / CHARTS)
+    page = folder / HTML_REPORT
+    text = with_pictures(page.read_text(encoding="utf-8"), pictures, secret)
+    page.write_text(text, encoding="utf-8", newline="\n")
+
+
+def move_all(folder: Path, target: Path) -> None:
+    """Everything in a folder to another one beside it."""
+    for path in folder.iterdir():
+        path.rename(target / path.name)
