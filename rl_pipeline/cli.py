@@ -1,4 +1,4 @@
-"""The command line: `rl-pipeline report · index · discover · demo · ui · explain`.
+"""The command line: `rl-pipeline report · index · discover · demo · ui · worker · explain`.
 
 Only click is imported here; each command imports what it needs, so that `--help` answers at once.
 Exit codes: 0 done, 1 trouble with the data (nothing readable), 2 wrong use.
@@ -139,6 +139,18 @@ def ui(port: int, host: str) -> None:
     from rl_pipeline.commands.ui import run
 
     run(port=port, host=host)
+
+
+@main.command()
+@click.option("--slots", default=1, show_default=True, type=click.IntRange(1), help="Runs at once, a process each.")
+def worker(slots: int) -> None:
+    """Execute runs that the daemon hands out, on this machine, until stopped.
+
+    Needs RL_PIPELINE_BROKER_URL, and the same history, store, inputs and reports as the daemon.
+    """
+    from rl_pipeline.commands.worker import run
+
+    run(slots=slots)
 
 
 @main.command()

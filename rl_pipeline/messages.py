@@ -64,6 +64,12 @@ MESSAGES: dict[str, Explanation] = {
         "and in small letters. A name that is no setting is an error, so that a typing mistake does not pass for "
         "a default.",
     ),
+    "broker-unreachable": Explanation(
+        "The Redis server that hands out runs is silent",
+        "With RL_PIPELINE_BROKER_URL set, the daemon hands each run to a Redis server and workers on any machine take "
+        "it from there. Runs that are asked for while it is away fail, are marked as failed by their surroundings, "
+        "and are asked for again.",
+    ),
     "dagster-missing": Explanation(
         "Dagster's command is not there",
         "`rl-pipeline ui` starts `dagster dev`. It is looked for beside this Python first, then on the PATH. "
@@ -139,6 +145,11 @@ MESSAGES: dict[str, Explanation] = {
         "No line of SkyRL, vLLM, Harbor, Ray or SLURM was found. Usual reasons: another kind of file, a log that "
         "was encrypted or compressed in another way than gzip or zstd, or the log of a process that is not the "
         "trainer.",
+    ),
+    "no-broker": Explanation(
+        "A worker needs a broker",
+        "`rl-pipeline worker` takes runs from the Redis server that RL_PIPELINE_BROKER_URL names. On one machine none "
+        "is needed: the daemon starts its runs itself.",
     ),
     "no-roots": Explanation(
         "No folder of experiments is configured",
@@ -251,5 +262,10 @@ MESSAGES: dict[str, Explanation] = {
         "A partition key that nobody registered",
         "Keys are written when a folder is registered: by the sensors, by the job_index asset, or with `rl- "
         "pipeline discover ROOT --register`. The same command lists the keys.",
+    ),
+    "workers-not-installed": Explanation(
+        "The extra for workers is missing",
+        "Handing runs to other machines needs dagster-celery and a Redis client, which most installations do not. "
+        "They come with the extra `workers`, on the daemon's machine and on each worker's.",
     ),
 }

@@ -64,6 +64,10 @@ class Settings:
     postgres_url: str | None = setting(
         "keep Dagster's history in this PostgreSQL database (postgresql://user:password@host/name)", secret=True
     )
+    broker_url: str | None = setting(
+        "hand runs to workers on other machines by this Redis server (redis://:password@host:6379/0)", secret=True
+    )
+    worker_patience_seconds: float = setting("a run that no worker took in this time is taken by none later", 600.0)
     ui_url: str = setting("address of the Dagster UI, for links in messages", "http://127.0.0.1:3000")
 
     quiet_minutes: float = setting("a log without an end line is finished when nothing was written for so long", 60.0)

@@ -10,19 +10,54 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from dagster import DagsterEventType, DagsterRun, DefaultRunLauncher
-from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
+from dagster._core.launcher import CheckRunHealthResult, RunLauncher, WorkerStatus
 from dagster._core.storage.runs import SqliteRunStorage
 from dagster._core.storage.tags import GRPC_INFO_TAG
+from dagster._serdes import ConfigurableClassData
+
+from rl_pipeline.errors import ConfigurationError
+from rl_pipeline.settings import Settings
 
 HERE = frozenset({"localhost", "127.0.0.1", "::1", None})
 CLOCK_SLACK_SECONDS = 5.0
 
 
+def require_workers() -> None:
+    """Raise a ConfigurationError when the extra `workers` is not installed."""
+    if find_spec("dagster_celery") is None:
+        raise ConfigurationError(
+            "RL_PIPELINE_BROKER_URL is set, but what hands out runs is not installed",
+            where="dagster_celery",
+            expected="dagster-celery beside dagster",
+            do="pip install 'rl-pipeline[workers]', or unset RL_PIPELINE_BROKER_URL to run everything on this machine",
+            slug="workers-not-installed",
+        )
+
+
 class WatchedRunLauncher(DefaultRunLauncher):
-    """Starts runs as processes of the local code server, and knows whether they still live."""
+    """Starts runs as processes of the local code server, and knows whether they still live.
+
+    With a broker in the settings, the launcher for workers takes its place.
+    """
+
+    @classmethod
+    def from_config_value(  # type: ignore[override]  # either of two launchers
+        cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]
+    ) -> RunLauncher:
+        """The launcher that the environment asks for."""
+        settings = Settings.from_environment(os.environ)
+        if settings.broker_url is None:
+            return cls(inst_data=inst_data, **config_value)
+        require_workers()
+        from rl_pipeline.defs.workers import launcher_of  # noqa: PLC0415 - an extra, not always installed
+
+        return launcher_of(settings, inst_data)
 
     @property
     def supports_check_run_worker_health(self) -> bool:

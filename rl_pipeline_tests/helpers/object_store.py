@@ -60,7 +60,6 @@ def pointing_at(endpoint: str) -> dict[str, str]:
         "AWS_SECRET_ACCESS_KEY": KEY,
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_EC2_METADATA_DISABLED": "true",
-        "AWS_MAX_ATTEMPTS": "1",
     }
 
 

@@ -63,7 +63,7 @@ def test_a_server_that_refuses_is_told(ask: Ask):
 
 @pytest.mark.parametrize("ask", ASKING, ids=["inputs", "store"])
 def test_a_host_that_nobody_knows_is_told(monkeypatch: pytest.MonkeyPatch, ask: Ask):
-    for name, value in pointing_at("http://store.invalid:9").items():
+    for name, value in {**pointing_at("http://store.invalid:9"), "AWS_MAX_ATTEMPTS": "1"}.items():
         monkeypatch.setenv(name, value)
     forget_connections()
 
