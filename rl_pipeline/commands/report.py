@@ -47,7 +47,8 @@ def run(request: ReportRequest) -> None:
     require_writable(request.out)
     thresholds = request.thresholds or settings.thresholds
     experiment = chosen_experiment(request, settings, progress)
-    state, inputs = ReportState(request.out), digest_of(experiment, thresholds)
+    state = ReportState(request.out)
+    inputs = digest_of(experiment, thresholds, state)
     since = None if inputs is None or request.force else state.current_since(inputs)
     if since is not None:
         progress.say(f"nothing changed since {since:%Y-%m-%d %H:%M} UTC, the report is current")
@@ -72,10 +73,10 @@ def run(request: ReportRequest) -> None:
     progress.say(f"report: {request.out / 'metrics_report.md'}")
 
 
-def digest_of(experiment: ExperimentOnDisk, thresholds: Path | None) -> str | None:
+def digest_of(experiment: ExperimentOnDisk, thresholds: Path | None, state: ReportState) -> str | None:
     """What the report depends on; None when a file cannot be looked at, which reading it will tell."""
     try:
-        return inputs_of(experiment, b"" if thresholds is None else thresholds.read_bytes())
+        return inputs_of(experiment, b"" if thresholds is None else thresholds.read_bytes(), state.leaves)
     except OSError:
         return None
 

@@ -1,6 +1,7 @@
 """What a report was made from, remembered beside it: whether a new one would be the same, and what can be used again.
 
     <out>/.rl_pipeline_state/report.json     a digest of everything the report depends on, and its files
+                            /trial_folders   names of folders that need not be listed again
                             /tables/…        tables of each log and what was read of trials (table store)
 
 What it depends on: each log and each trial file by size, time and inode, the checkpoints on disk, the name of the
@@ -24,10 +25,12 @@ from rl_pipeline import __version__
 from rl_pipeline.addresses import address, is_elsewhere
 from rl_pipeline.discovery import ExperimentOnDisk, JobLog, checkpoint_steps
 from rl_pipeline.places import file_facts
+from rl_pipeline.reader.trial_folders import Found, TrialFile
 from rl_pipeline.trial_files.elsewhere import trials_below
 
 STATE_FOLDER = ".rl_pipeline_state"
 STATE_FILE = "report.json"
+LEAVES_FILE = "trial_folders"
 STATE_VERSION = 1
 PACKAGE = Path(__file__).resolve().parents[1]
 # Code and templates; in a checkout the templates lie beside the package.
@@ -36,12 +39,54 @@ PROGRAM_FILES = frozenset({".py", ".yaml", ".md", ".html", ".css", ".js", ".json
 LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "msgspec", "jinja2", "vl-convert-python")
 
 
+class KnownLeaves:
+    """Folders that were found to be trials with no other trial below, by root.
+
+    Such a folder needs one question to the file system instead of being listed; the ledger of trials goes by the same
+    rule. Names stand in a file, one after the other.
+
+    Args:
+        file: where they are kept; None keeps nothing.
+    """
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file
+        self._found: list[str] = []
+        self._is_new = False
+
+    def below(self, root: Path) -> frozenset[str]:
+        """The names below a root, relative to it."""
+        try:
+            text = b"" if self._file is None else self._file.read_bytes()
+        except OSError:
+            return frozenset()
+        begin = f"{root}/"
+        names = text.decode("utf-8", "surrogateescape").split("\0")
+        return frozenset(name.removeprefix(begin) for name in names if name.startswith(begin))
+
+    def note(self, root: Path, found: Found, known: frozenset[str]) -> None:
+        """Take note of what was found."""
+        if self._file is not None and isinstance(found, TrialFile) and found.is_leaf:
+            self._found.append(f"{root}/{found.folder}")
+            self._is_new = self._is_new or found.folder not in known
+
+    def write(self) -> None:
+        """Keep what was found; a folder that takes none costs only time."""
+        if self._file is None or not self._is_new:
+            return
+        beside = self._file.with_name(f".{self._file.name}.{os.getpid()}.tmp")
+        with suppress(OSError):
+            beside.write_bytes("\0".join(self._found).encode("utf-8", "surrogateescape"))
+            os.replace(beside, self._file)  # noqa: PTH105 - atomic on every system
+
+
 class ReportState:
     """The state beside the report in one folder."""
 
     def __init__(self, out: Path) -> None:
         self._out = out
         self.folder = out / STATE_FOLDER
+        self.leaves = KnownLeaves(self.folder / LEAVES_FILE)
 
     @property
     def tables_url(self) -> str:
@@ -76,6 +121,7 @@ class ReportState:
         beside = self.folder / f".{STATE_FILE}.{os.getpid()}.tmp"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            self.leaves.write()
             beside.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
             os.replace(beside, self.folder / STATE_FILE)  # noqa: PTH105 - atomic on every system
         except OSError:
@@ -93,15 +139,21 @@ def _state(path: Path) -> list[int]:
     return [info.st_size, info.st_mtime_ns, info.st_ino]
 
 
-def inputs_of(experiment: ExperimentOnDisk, thresholds: bytes) -> str:
-    """A digest of everything that a report of the experiment depends on."""
+def inputs_of(experiment: ExperimentOnDisk, thresholds: bytes, leaves: KnownLeaves | None = None) -> str:
+    """A digest of everything that a report of the experiment depends on.
+
+    Args:
+        experiment: what lies on disk.
+        thresholds: content of the file that replaces the built-in ones.
+        leaves: folders of trials that were looked into before; the digest is the same without.
+    """
     digest = hashlib.blake2b(digest_size=16)
-    for part in _parts(experiment, thresholds):
+    for part in _parts(experiment, thresholds, leaves or KnownLeaves()):
         digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
     return digest.hexdigest()
 
 
-def _parts(experiment: ExperimentOnDisk, thresholds: bytes) -> Iterator[str]:
+def _parts(experiment: ExperimentOnDisk, thresholds: bytes, leaves: KnownLeaves) -> Iterator[str]:
     yield repr((STATE_VERSION, program_state(), hashlib.blake2b(thresholds).hexdigest()))
     yield repr((experiment.experiment, experiment.key))
     for job in experiment.jobs:
@@ -109,7 +161,9 @@ def _parts(experiment: ExperimentOnDisk, thresholds: bytes) -> Iterator[str]:
     yield repr(sorted(checkpoint_steps(job.path for job in experiment.jobs) or ()))
     for root in experiment.trial_roots:
         yield str(root)
-        for found in trials_below(root):
+        known = leaves.below(root)
+        for found in trials_below(root, known=known):
+            leaves.note(root, found, known)
             yield "\t".join(map(str, found))
 
 
