@@ -3,7 +3,7 @@
     python bench/report.py RUN [--rounds 5]
 
 RUN is an experiment's folder with `logs/` and its trials, as `rl_pipeline_tests/reference/make_reference_run.py` makes
-it. The naive way reads each log as text and searches every pattern over the whole, loads each trial file with
+it. The naive way is that of `logs.py` for each log and that of `trials.py` for the trials: it loads each file with
 `json.load`, and draws the PNG pictures of the report one by one from the same specifications, in one process; it
 analyses nothing and writes nothing else. The report is the command, with its start and all its imports.
 """
@@ -12,42 +12,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
+from logs import naive as naive_log
 from measuring import Cost, measure, measure_command, rounds, table, timed
 from trials import naive_rows
-
-COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-PREFIX = re.compile(r"^(?:\d+: )?(?:\([^)]{1,200}\) )+")
-PATTERNS = tuple(
-    re.compile(pattern, re.MULTILINE)
-    for pattern in (
-        r"Engine (\d+): Avg prompt throughput: ([\d.]+) tokens/s, Avg generation throughput: ([\d.]+) tokens/s, "
-        r"Running: (\d+) reqs, Waiting: (\d+) reqs",
-        r"Batch generation complete: (\d+)/(\d+) successful, (\d+) failed",
-        r"Exception breakdown: (\{.*\})",
-        r"Started: '([^']+)'",
-        r"Finished: '([^']+)', time cost: ([\d.]+)s",
-        r"Step (\d+): *$",
-        r"'([\w/@-]+)': (?:np\.float64\()?(-?[\d.]+(?:e-?\d+)?)",
-        r"WANDB_MIRROR kind=(\w+) step=(\d+) metrics=(\{.*\})",
-        r"Resuming from global_step: (\d+)",
-        r"slurmstepd: error: (.*)",
-        r"^(\w+(?:\.\w+)*Error): (.*)$",
-    )
-)
-
-
-def naive_log(path: Path) -> list[list[Any]]:
-    """The common way to read a log: as one text, each pattern over the whole."""
-    text = COLOURS.sub("", path.read_text(encoding="utf-8", errors="replace"))
-    text = "\n".join(PREFIX.sub("", line) for line in text.split("\n"))
-    return [pattern.findall(text) for pattern in PATTERNS]
 
 
 def naive(run: Path, specifications: Path) -> None:
