@@ -71,6 +71,22 @@ def test_chosen_experiments_are_compared(browser: Browser, folder: Path):
         assert opened.said == []
 
 
+def test_what_is_compared_stands_in_a_table_and_comes_out_as_csv(browser: Browser, folder: Path):
+    with visit(browser, f"{(folder / 'compare.html').as_uri()}#grpo-shell-tasks-4b&lower-rewards") as opened:
+        page = opened.page
+        page.locator("select[name=along]").select_option("samples")
+        page.locator("#points summary").click()
+        titles = page.locator("#points thead th").all_text_contents()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save as CSV").click()
+        text = download.value.path().read_text(encoding="utf-8")
+
+        assert titles == ["experiment", "global step", "samples trained", "mean reward", "smoothed"]
+        # source: the sample's 24 steps, twice, and the line of titles
+        assert len(text.splitlines()) == page.locator("#points tbody tr").count() + 1 == 49
+        assert opened.said == []
+
+
 def test_experiments_whose_rewards_mean_something_else_are_refused_and_drawn_apart(browser: Browser, folder: Path):
     with visit(browser, f"{(folder / 'compare.html').as_uri()}#grpo-shell-tasks-4b&other-groups") as opened:
         told = opened.page.locator("#gate").inner_text()

@@ -13,7 +13,8 @@ from rl_pipeline.report.palette import Theme
 from rl_pipeline.units import SECONDS_PER_HOUR
 
 COLUMNS = ("job", "what", "begin_hours", "end_hours", "first_step", "last_step")
-ROW_HEIGHT, MOST_ROWS = 46, 40
+ROW_HEIGHT, MOST_ROWS = 50, 40
+FIRST_MARKS, MARKS_APART = 13, 8  # pixels below the middle of a job's bar
 # Hours and minutes; at midnight the day.
 CLOCK_LABEL = "utcFormat(datum.value, utchours(datum.value) + utcminutes(datum.value) === 0 ? '%d %b' : '%H:%M')"
 SHAPES = ("triangle-up", "diamond", "circle")
@@ -35,7 +36,7 @@ def timeline_chart(data: ChartData, theme: Theme) -> Chart | None:
         "width": WIDTH,
         "height": max(80, min(len(jobs), MOST_ROWS) * ROW_HEIGHT),
         "data": {"values": values},
-        "layer": [*_bars(line, jobs, theme), _marks(line, theme)],
+        "layer": [*_bars(line, jobs, theme), *_marks(line, theme)],
     }
     return Chart(
         name="timeline",
@@ -109,22 +110,33 @@ def _bars(line: Timeline, jobs: list[str], theme: Theme) -> list[dict[str, Any]]
     return [bars, names]
 
 
-def _marks(line: Timeline, theme: Theme) -> dict[str, Any]:
+def _marks(line: Timeline, theme: Theme) -> list[dict[str, Any]]:
+    """A row of signs below the bar for each kind, since a step often saves both."""
     present = [what for what in MARKS if any(mark.what == what for mark in line.marks)]
-    return {
-        "transform": [{"filter": {"field": "what", "oneOf": present}}],
-        "mark": {"type": "point", "filled": True, "size": 26, "opacity": 0.9, "yOffset": 14, "color": theme.quiet},
-        "encoding": {
-            "x": _x(line, "from"),
-            "y": {"field": "job", "type": "nominal"},
-            "shape": {
-                "field": "what",
-                "type": "nominal",
-                "scale": {"domain": present, "range": list(SHAPES[: len(present)])},
-                "legend": {"title": None, "orient": "bottom"} if present else None,
+    return [
+        {
+            "transform": [{"filter": {"field": "what", "equal": what}}],
+            "mark": {
+                "type": "point",
+                "filled": True,
+                "size": 26,
+                "opacity": 0.9,
+                "yOffset": FIRST_MARKS + MARKS_APART * place,
+                "color": theme.quiet,
             },
-        },
-    }
+            "encoding": {
+                "x": _x(line, "from"),
+                "y": {"field": "job", "type": "nominal"},
+                "shape": {
+                    "field": "what",
+                    "type": "nominal",
+                    "scale": {"domain": present, "range": list(SHAPES[: len(present)])},
+                    "legend": {"title": None, "orient": "bottom"},
+                },
+            },
+        }
+        for place, what in enumerate(present)
+    ]
 
 
 def _title(line: Timeline) -> str:
