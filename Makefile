@@ -5,6 +5,7 @@ PYTHON ?= $(firstword $(foreach v,3.13 3.12 3.11 3.10,$(shell command -v python$
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
+CHOSEN ?= not simulation and not reference
 PORT ?= 3000
 
 .PHONY: help setup demo ui test check format lint types imports reference simulation golden picture docs clean
@@ -27,7 +28,7 @@ ui: $(VENV)/.ready  ## the Dagster UI on http://127.0.0.1:3000 (PORT=3001 for an
 	@$(BIN)/rl-pipeline ui --port $(PORT)
 
 test: $(VENV)/.ready  ## all tests that this machine can run
-	@$(BIN)/python -m pytest -n $(WORKERS) -m "not simulation and not reference"
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(CHOSEN)"
 
 check: format lint types imports test  ## format, lint, types, imports, tests
 

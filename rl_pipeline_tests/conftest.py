@@ -1,4 +1,4 @@
-"""What all tests share: Hypothesis without deadlines, and skips that fail where they must not happen."""
+"""What all tests share: Hypothesis without deadlines, slow files first, skips that fail where they must not happen."""
 
 from __future__ import annotations
 
@@ -13,6 +13,18 @@ settings.load_profile("default")
 
 # Tests that need a program which .ci/run installs. A skip for another reason (root may read everything) stays one.
 NEED_A_PROGRAM = ("browser", "postgres", "daemon")
+
+
+SLOW_FIRST = ("daemon", "reference", "postgres", "dagster", "browser")
+
+
+def pytest_collection_modifyitems(items):
+    """Files with slow tests come first, each file in one piece, so that no worker is left with one at the end."""
+    rank = {}
+    for item in items:
+        ranks = [place for place, name in enumerate(SLOW_FIRST) if item.get_closest_marker(name)]
+        rank[item.path] = min([rank.get(item.path, len(SLOW_FIRST)), *ranks])
+    items.sort(key=lambda item: rank[item.path])
 
 
 @pytest.hookimpl(hookwrapper=True)

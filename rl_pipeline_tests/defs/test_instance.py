@@ -58,6 +58,12 @@ def test_telemetry_and_the_newsletter_dialog_are_off_and_runs_are_watched(tmp_pa
         assert instance.run_launcher.supports_check_run_worker_health
         assert (instance.run_retries_enabled, instance.run_retries_max_retries) == (True, 2)
         assert settings("retention")["sensor"]["purge_after_days"]["success"] == 30
+        queue = instance.get_concurrency_config().run_queue_config
+        assert queue is not None
+        assert queue.max_concurrent_runs == 4
+        assert [(limit["key"], limit["limit"]) for limit in queue.tag_concurrency_limits] == [
+            ("rl_pipeline/experiment", 2)
+        ]
 
 
 @pytest.mark.parametrize(

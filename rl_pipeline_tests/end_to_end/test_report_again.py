@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rl_pipeline.commands.report_state import program_state
 from rl_pipeline.sample import sample_path
 from rl_pipeline_tests.end_to_end.test_report_command import DONE, digests, run
 
@@ -21,7 +22,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_report_is_made_again_only_when_something_changed(sample: Path, tmp_path: Path):
-    out = tmp_path / "out"
+    out, program = tmp_path / "out", program_state()
     assert CURRENT not in run("report", sample, out, home=tmp_path).stderr
 
     again = run("report", sample, out, home=tmp_path)
@@ -38,6 +39,7 @@ def test_a_report_is_made_again_only_when_something_changed(sample: Path, tmp_pa
     shutil.rmtree(sorted(sample.rglob("result.json"))[0].parent)
     told = run("report", sample, out, home=tmp_path).stderr
     assert CURRENT not in told
+    assert program_state() == program, "the program was changed while this ran, so nothing was as it was"
     assert told.count("is as it was") == 2
 
     run("report", sample, tmp_path / "fresh", "--force", home=tmp_path)

@@ -7,6 +7,7 @@ deadline that only a broken program reaches.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from typing import IO, TypeVar
 from rl_pipeline.defs.instance import config_folder
 
 PATIENCE_SECONDS = 240.0
-LOOK_SECONDS = 0.2
+LOOK_SECONDS = 0.5
 BIN = Path(sys.executable).parent
 
 T = TypeVar("T")
@@ -124,8 +125,12 @@ def service(
 
 @contextmanager
 def daemon(environment: Mapping[str, str], folder: Path) -> Iterator[Service]:
-    """The Dagster daemon on the shared instance."""
+    """The Dagster daemon on the shared instance, which asks after its runs every two seconds and not every thirty."""
+    home = folder / "dagster_home"
+    home.mkdir(exist_ok=True)
+    text = (config_folder() / "dagster.yaml").read_text(encoding="utf-8")
+    (home / "dagster.yaml").write_text(re.sub(r"poll_interval_seconds: \d+", "poll_interval_seconds: 2", text))
     command = [str(BIN / "dagster-daemon"), "run", "-w", str(config_folder() / "workspace.yaml")]
-    variables = {"DAGSTER_HOME": str(config_folder()), **environment}
+    variables = {"DAGSTER_HOME": str(home), **environment}
     with service(command, variables, folder=folder, log=folder / "daemon.log") as running:
         yield running
