@@ -18,7 +18,7 @@ from playwright.sync_api import sync_playwright
 
 from rl_pipeline import pipeline
 from rl_pipeline.discovery import discover
-from rl_pipeline.report.images import packed
+from rl_pipeline.report.vega import packed
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "report.png"
