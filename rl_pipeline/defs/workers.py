@@ -11,6 +11,7 @@ it in hand.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,6 +30,9 @@ from rl_pipeline.addresses import without_login
 from rl_pipeline.defs.failures import SURROUNDINGS_TAG
 from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.settings import Settings
+
+# Dagster's launcher declares the same task again for each run; the first declaration stands, as it should.
+warnings.filterwarnings("ignore", message=r"Task name '(execute|resume)_job' is already registered")
 
 QUEUE = "dagster"  # the one that Dagster's application for Celery declares
 ANSWER_SECONDS = 1.5  # for workers to answer; those that do not are taken for dead when a run depends on it
