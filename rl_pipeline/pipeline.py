@@ -23,7 +23,7 @@ from rl_pipeline.errors import ConfigurationError, DataError, PipelineError
 from rl_pipeline.growing_log import EarlierReading, earlier_rows, kept_state, standing_of
 from rl_pipeline.job_summary import JobCourse
 from rl_pipeline.places import PlaceError, on_disk
-from rl_pipeline.reader import Message, Needles, PlannedMessages, ReadReport, Resume, read_planned
+from rl_pipeline.reader import Message, Needles, OrderedRun, PlannedMessages, ReadReport, Resume, read_planned
 from rl_pipeline.schema import ALL_TABLES, JOB_TABLES, Job, SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.row_tables import RowSink, to_arrow
@@ -167,9 +167,12 @@ def _parsed(
         if isinstance(item, PlannedMessages):
             sink.append_columns(*parser.columns(item))
             continue
-        rows = parser.parse(item) if isinstance(item, Message) else parser.parse_planned(item)
+        rows = parser.parse(item) if isinstance(item, Message) else parser.parse_ordered(item)
         course.observe(rows)
         sink.append(rows)
+        if isinstance(item, OrderedRun) and item.is_last:
+            for row_class, columns in parser.collected():
+                sink.append_columns(row_class, columns)
     rows = parser.close()
     course.observe(rows)
     sink.append(rows)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rl_pipeline.reader.message import Message
-from rl_pipeline.reader.regular import Plan, PlannedMessage, PlannedMessages
+from rl_pipeline.reader.regular import Plan, PlannedMessages
 from rl_pipeline.schema import JobRow
 
 
@@ -67,11 +67,13 @@ class RegularParser(Parser, Protocol):
         ...
 
 
-class OrderedPlan(Plan, Protocol):
-    """A plan for one message at a time."""
+class CollectingParser(RegularParser, Protocol):
+    """One whose rows of lines in order are given as columns, a window at a time."""
 
-    def read(self, planned: PlannedMessage) -> Outcome:
-        """What `parse` gives for the message."""
+    ROW: type[JobRow]
+
+    def collected(self) -> dict[str, Any] | None:
+        """The columns of the rows since the last call, as `ColumnPlan.columns`; None when there are none."""
         ...
 
 

@@ -9,24 +9,26 @@ beside the rows that could be saved.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from rl_pipeline.dialects import credentials
 from rl_pipeline.dialects.contract import (
     Broken,
+    CollectingParser,
     ColumnPlan,
     Dialect,
     JobContext,
-    OrderedPlan,
     Outcome,
     Parser,
     RegularParser,
 )
 from rl_pipeline.dialects.stored_values import stored_text
 from rl_pipeline.reader.message import Message, Source
-from rl_pipeline.reader.regular import Plan, PlannedMessage, PlannedMessages
+from rl_pipeline.reader.ordered import OrderedRun
+from rl_pipeline.reader.regular import Plan, PlannedMessages
 from rl_pipeline.schema import JobRow, Unparsed
 
 EXCERPT_LIMIT = 200
@@ -67,6 +69,11 @@ class JobParser:
         self._regular: dict[bytes, Entry] = {
             needle: candidate for candidate in self.entries for needle in getattr(candidate.parser, "REGULAR", ())
         }
+        self._collecting = [
+            cast(CollectingParser, candidate.parser)
+            for candidate in self.entries
+            if hasattr(candidate.parser, "collected")
+        ]
         self._plan_names: dict[int, str] = {}  # by identity: the reader keeps every plan for as long as it reads
         self.with_logger: set[Source] = set()
 
@@ -108,19 +115,29 @@ class JobParser:
                 return plan if plan is None or plan.in_order == dated else None
         return None
 
-    def parse_planned(self, messages: Sequence[PlannedMessage]) -> list[JobRow]:
-        """Rows of messages of plans, in file order."""
+    def parse_ordered(self, run: OrderedRun) -> list[JobRow]:
+        """Rows of lines with plans that want order; those that a parser collects come with `collected`."""
         rows: list[JobRow] = []
-        for planned in messages:
-            name = self._plan_names[id(planned.plan)]
-            outcome = cast(OrderedPlan, planned.plan).read(planned)
-            self.recognised[name] = self.recognised.get(name, 0) + 1
+        lines, plans = run.lines, run.lines.plans
+        for index in range(run.start, run.stop):
+            outcome = plans[index].take(lines, index)
             if isinstance(outcome, Broken):
                 rows += outcome.rows
-                rows.append(self._unparsed(planned.message, name, outcome.reason))
+                name = self._plan_names[id(plans[index])]
+                rows.append(self._unparsed(lines.message(index), name, outcome.reason))
             elif outcome:
                 rows += outcome
+        for plan, count in Counter(map(id, plans[run.start : run.stop])).items():
+            name = self._plan_names[plan]
+            self.recognised[name] = self.recognised.get(name, 0) + count
         return rows
+
+    def collected(self) -> Iterator[tuple[type[JobRow], dict[str, Any]]]:
+        """Row classes and columns of what parsers collected; to be asked for when a window is over."""
+        for parser in self._collecting:
+            columns = parser.collected()
+            if columns is not None:
+                yield parser.ROW, columns
 
     def columns(self, planned: PlannedMessages) -> tuple[type[JobRow], dict[str, Any]]:
         """Row class and columns of many messages of a plan, a row for each."""

@@ -14,16 +14,16 @@ is kept as `since_step_marker`; generation runs ahead of training, so it says wh
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample, run_at
 from rl_pipeline.dialects.event_rows import NAME_LIMIT
 from rl_pipeline.dialects.stored_values import repeated_name, stored_text
 from rl_pipeline.reader.literals import parse_literal
 from rl_pipeline.reader.message import Message, Source
-from rl_pipeline.reader.regular import PlannedMessage
+from rl_pipeline.reader.ordered import OrderedLines
 from rl_pipeline.schema import JobRow, RolloutBatch, Unparsed
 
 NAME = "rollout_batches"
@@ -40,40 +40,58 @@ CLAIM = re.compile(r"(?:Batch generation complete|Exception breakdown|Starting b
 PATTERNS = (STARTING, BREAKDOWN, COMPLETE, CLAIM)
 
 COUNT = re.compile(r"'([A-Za-z_.]{1,80})': (\d{1,9})")
+TOO_MANY = "more trials successful than there were"
+SURE_NUMBERS = 3  # of a completion line; the fourth came later
 TYPES_LIMIT = 200  # exception types in one breakdown
 MODES_LIMIT = 10_000  # batches of one size that may be outstanding before they are forgotten
 POOLS_LIMIT = 10_000  # pairs of source and batch size that are told apart
+
+
+class Breakdown(NamedTuple):
+    """Failed trials by exception type, and the line that told them."""
+
+    line: int
+    byte_offset: int
+    text: str
+    counts: dict[str, int]
 
 
 @dataclass(slots=True)
 class Outstanding:
     """Started batches of one source and one size; `settled` of them are complete, but which ones is not known."""
 
-    modes: Counter[str | None] = field(default_factory=Counter)
+    modes: dict[str | None, int] = field(default_factory=dict)
+    total: int = 0
     settled: int = 0
 
     def start(self, mode: str | None, count: int) -> None:
         """Note batches that were started."""
-        self.modes[mode] += count
-        if self.modes.total() > MODES_LIMIT:
-            self.modes.clear()
-            self.settled = 0
+        self.modes[mode] = self.modes.get(mode, 0) + count
+        self.total += count
+        if self.total > MODES_LIMIT:
+            self._forget()
 
     def complete(self, count: int) -> str | None:
         """The mode that all outstanding batches share, or None; `count` of them are outstanding no more."""
         modes = [mode for mode, number in self.modes.items() if number > 0]
         if len(modes) == 1:
-            self.modes[modes[0]] = max(0, self.modes[modes[0]] - count)
+            left = max(0, self.modes[modes[0]] - count)
+            self.total += left - self.modes[modes[0]]
+            self.modes[modes[0]] = left
             return modes[0]
         self.settled += count
-        if self.settled >= self.modes.total():
-            self.modes.clear()
-            self.settled = 0
+        if self.settled >= self.total:
+            self._forget()
         return None
+
+    def _forget(self) -> None:
+        self.modes.clear()
+        self.total = self.settled = 0
 
     def evaluation_over(self) -> None:
         """An evaluation has ended: none of its batches is outstanding."""
         ended = self.modes.pop("eval", 0)
+        self.total -= ended
         self.settled = max(0, self.settled - ended)
         if len(self.modes) == 1 and self.settled:
             mode = next(iter(self.modes))
@@ -91,9 +109,10 @@ class StartingPlan:
     most_digits: tuple[int, ...]
     in_order: bool = True
 
-    def read(self, planned: PlannedMessage) -> Outcome:
+    def take(self, lines: OrderedLines, index: int) -> Outcome:
         """See `OrderedPlan`."""
-        return self.batches.start(planned, planned.numbers[self.total], self.mode)
+        self.batches.start(lines.sources[index], lines.numbers[index][self.total], self.mode, lines.counts[index])
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +123,10 @@ class CompletePlan:
     most_digits: tuple[int, ...]
     in_order: bool = True
 
-    def read(self, planned: PlannedMessage) -> Outcome:
+    def take(self, lines: OrderedLines, index: int) -> Outcome:
         """See `OrderedPlan`."""
-        successful, total, failed, *masked = planned.numbers
-        return self.batches.complete(planned, successful, total, failed, masked[0] if masked else None)
+        successful, total, *_ = lines.numbers[index]
+        return self.batches.collect(lines, index, successful, total, has_masked=len(self.most_digits) > SURE_NUMBERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +138,14 @@ class BreakdownPlan:
     most_digits: tuple[int, ...]
     in_order: bool = True
 
-    def read(self, planned: PlannedMessage) -> Outcome:
+    def take(self, lines: OrderedLines, index: int) -> Outcome:
         """See `OrderedPlan`."""
-        for number, digits in zip(planned.numbers, planned.digits, strict=True):
+        numbers = lines.numbers[index][: len(self.names)]
+        for number, digits in zip(numbers, lines.digits[index], strict=False):
             if digits > 1 and number < 10 ** (digits - 1):  # a leading zero is no Python number
-                return self.batches.parse(planned.message)
-        return self.batches.keep(planned.message, dict(zip(self.names, planned.numbers, strict=True)))
+                return self.batches.parse(lines.message(index))
+        counts = dict(zip(self.names, numbers, strict=True))
+        return self.batches.keep(lines.sources[index], Breakdown(*lines.place(index), lines.payload(index), counts))
 
 
 class RolloutBatches:
@@ -132,12 +153,15 @@ class RolloutBatches:
 
     def __init__(self, context: JobContext) -> None:
         self.context = context
-        self.breakdowns: dict[Source, tuple[Message, dict[str, int]]] = {}
+        self.breakdowns: dict[Source, Breakdown] = {}
         self.outstanding: dict[tuple[Source, int], Outstanding] = {}
         self.modes_seen: set[str | None] = set()
         self.evaluations_ended = 0
+        self._lines: OrderedLines | None = None
+        self._collected: list[tuple[int, str | None, dict[str, int], int | None, bool]] = []
 
     REGULAR = NEEDLES
+    ROW: ClassVar[type[JobRow]] = RolloutBatch
 
     def plan(
         self, message: Message, numbers: Sequence[tuple[int, int]], *, dated: bool
@@ -165,86 +189,132 @@ class RolloutBatches:
         if CLAIM.match(message.payload) is None:
             return None
         if (complete := COMPLETE.match(message.payload)) is not None:
-            successful, total, failed, masked = complete.groups()
-            masked_count = None if masked is None else int(masked)
-            return self.complete(message, int(successful), int(total), int(failed), masked_count)
+            return self._complete(message, complete)
         if (starting := STARTING.match(message.payload)) is not None:
-            return self.start(message, int(starting.group(1)), starting.group(2))
+            self.start(message.source, int(starting.group(1)), starting.group(2), message.repeat_count)
+            return ()
         if (breakdown := BREAKDOWN.match(message.payload)) is not None:
             return self._breakdown(message, message.payload[breakdown.end() :])
         return Broken("generator line cut, or in a form not known")
 
     def _breakdown(self, message: Message, text: str) -> Outcome:
         counts = exception_counts(parse_literal(text.strip()))
-        return Broken("exception breakdown that is no dict of counts") if counts is None else self.keep(message, counts)
+        if counts is None:
+            return Broken("exception breakdown that is no dict of counts")
+        return self.keep(message.source, Breakdown(message.line, message.byte_offset, message.payload, counts))
 
-    def start(self, message: Message | PlannedMessage, total: int, mode: str | None) -> Outcome:
-        """A batch of so many trials begins."""
+    def start(self, source: Source, total: int, mode: str | None, count: int) -> None:
+        """Batches of so many trials begin."""
         self.modes_seen.add(mode)
         if len(self.outstanding) > POOLS_LIMIT:
             self.outstanding.clear()
-        self.outstanding.setdefault((message.source, total), Outstanding()).start(mode, message.repeat_count)
-        return ()
+        started = self.outstanding.get((source, total))
+        if started is None:
+            started = self.outstanding[source, total] = Outstanding()
+        started.start(mode, count)
 
-    def keep(self, message: Message, counts: dict[str, int]) -> Outcome:
+    def keep(self, source: Source, breakdown: Breakdown) -> Sequence[JobRow]:
         """Keep a breakdown for the completion line behind it."""
-        earlier = self.breakdowns.pop(message.source, None)
-        self.breakdowns[message.source] = (message, counts)
-        return () if earlier is None else (self._orphan(earlier[0], "no completion line followed"),)
+        earlier = self.breakdowns.pop(source, None)
+        self.breakdowns[source] = breakdown
+        return () if earlier is None else (self._orphan(earlier, "no completion line followed"),)
 
-    def complete(
-        self,
-        message: Message | PlannedMessage,
-        successful: int,
-        total: int,
-        failed_groups: int,
-        masked: int | None,
-    ) -> Outcome:
-        """The row of a batch that is complete."""
+    def _complete(self, message: Message, found: re.Match[str]) -> Outcome:
+        successful, total, failed_groups = (int(found.group(number)) for number in (1, 2, 3))
         if successful > total:
-            return Broken("more trials successful than there were")
+            return Broken(TOO_MANY)
         waiting = self.breakdowns.pop(message.source, None)
         row = RolloutBatch(
             job=self.context.job,
             line=message.line,
             logged_at=message.logged_at,
-            zone=message.zone if isinstance(message, Message) else None,
-            mode=self._mode(message, total),
+            zone=message.zone,
+            mode=self._mode(message.source, total, message.repeat_count),
             successful=successful,
             total=total,
             failed_groups=failed_groups,
-            masked=masked,
-            exceptions={} if waiting is None else waiting[1],
+            masked=None if found.group(4) is None else int(found.group(4)),
+            exceptions={} if waiting is None else waiting.counts,
             since_step_marker=self.context.step_marker,
             repeat_count=message.repeat_count,
         )
         return (row,)
 
-    def _mode(self, message: Message | PlannedMessage, total: int) -> str | None:
+    def collect(self, lines: OrderedLines, index: int, successful: int, total: int, *, has_masked: bool) -> Outcome:
+        """Note the row of a completion line for `collected`."""
+        if successful > total:
+            return Broken(TOO_MANY)
+        source = lines.sources[index]
+        waiting = self.breakdowns.pop(source, None)
+        self._lines = lines
+        self._collected.append(
+            (
+                index,
+                self._mode(source, total, lines.counts[index]),
+                {} if waiting is None else waiting.counts,
+                self.context.step_marker,
+                has_masked,
+            )
+        )
+        return None
+
+    def collected(self) -> dict[str, Any] | None:
+        """See `CollectingParser`; all are lines of one window."""
+        lines, rows = self._lines, self._collected
+        self._lines, self._collected = None, []
+        if lines is None:
+            return None
+        indexes, modes, exceptions, markers, has_masked = map(list, zip(*rows, strict=True))
+        numbers = lines.matrix[indexes]
+        known = list(dict.fromkeys(modes))
+        return {
+            "job": self.context.job,
+            "line": lines.line_numbers[indexes],
+            "logged_at": lines.logged_at[indexes],
+            "mode": (known, [known.index(mode) for mode in modes]),
+            "successful": numbers[:, 0],
+            "total": numbers[:, 1],
+            "failed_groups": numbers[:, 2],
+            "masked": _masked(numbers[:, SURE_NUMBERS] if any(has_masked) else numbers[:, 0], has_masked),
+            "exceptions": exceptions,
+            "since_step_marker": _masked(
+                [marker or 0 for marker in markers], [marker is not None for marker in markers]
+            ),
+            "repeat_count": lines.repeat_counts[indexes],
+        }
+
+    def _mode(self, source: Source, total: int, count: int) -> str | None:
         if self.context.evaluations_ended != self.evaluations_ended:
             self.evaluations_ended = self.context.evaluations_ended
             for batches in self.outstanding.values():
                 batches.evaluation_over()
-        started = self.outstanding.get((message.source, total))
-        mode = None if started is None else started.complete(message.repeat_count)
+        started = self.outstanding.get((source, total))
+        mode = None if started is None else started.complete(count)
         only = next(iter(self.modes_seen)) if len(self.modes_seen) == 1 else None
         return mode or only
 
-    def _orphan(self, message: Message, reason: str) -> Unparsed:
+    def _orphan(self, breakdown: Breakdown, reason: str) -> Unparsed:
         return Unparsed(
             job=self.context.job,
-            line=message.line,
-            byte_offset=message.byte_offset,
+            line=breakdown.line,
+            byte_offset=breakdown.byte_offset,
             dialect=NAME,
             reason=f"exception breakdown left out: {reason}",
-            excerpt=stored_text(message.payload, 200),
+            excerpt=stored_text(breakdown.text, 200),
         )
 
     def close(self) -> Sequence[JobRow]:
         """Breakdowns whose completion line never came."""
-        rows = tuple(self._orphan(message, "no completion line followed") for message, _ in self.breakdowns.values())
+        rows = tuple(self._orphan(waiting, "no completion line followed") for waiting in self.breakdowns.values())
         self.breakdowns = {}
         return rows
+
+
+def _masked(values: Any, known: list[bool]) -> Any:  # noqa: ANN401 - arrays of numpy
+    """The values, those that are not known masked."""
+    import numpy as np  # noqa: PLC0415 - the processes that read trial files have no use for it
+
+    return np.ma.MaskedArray(np.asarray(values, np.int64), ~np.array(known, bool))
 
 
 def exception_counts(literal: object) -> dict[str, int] | None:

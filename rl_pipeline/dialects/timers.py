@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
 from rl_pipeline.dialects.stored_values import repeated_name
 from rl_pipeline.reader.message import Message, Source
-from rl_pipeline.reader.regular import PlannedMessage
+from rl_pipeline.reader.ordered import OrderedLines
 from rl_pipeline.schema import JobRow, PhaseTiming
 
 NAME = "timers"
@@ -46,13 +46,15 @@ class TimerPlan:
     most_digits: tuple[int, ...]
     in_order: bool = True
 
-    def read(self, planned: PlannedMessage) -> Outcome:
+    def take(self, lines: OrderedLines, index: int) -> Outcome:
         """See `OrderedPlan`."""
+        message = lines.message(index)
         if not self.most_digits:
-            return self.timers.start(planned.message, self.name)
-        whole, *rest = planned.numbers
-        scale = 10 ** planned.digits[1] if rest else 1
-        return self.timers.finish(planned, self.name, (whole * scale + sum(rest)) / scale)
+            return self.timers.start(message, self.name)
+        whole, scale, behind = lines.numbers[index][0], 1, 0
+        if len(self.most_digits) > 1:
+            scale, behind = 10 ** lines.digits[index][1], lines.numbers[index][1]
+        return self.timers.finish(message, self.name, (whole * scale + behind) / scale)
 
 
 class Timers:
@@ -99,7 +101,7 @@ class Timers:
         self._forget(source, oldest)
         return (self._unfinished(oldest, given_up),)
 
-    def finish(self, message: Message | PlannedMessage, name: str, seconds: float) -> Sequence[JobRow]:
+    def finish(self, message: Message, name: str, seconds: float) -> Sequence[JobRow]:
         """A timer ends: its row."""
         if name in EVALUATION_TIMERS:
             self.context.evaluations_ended += 1
@@ -113,7 +115,7 @@ class Timers:
             line=message.line,
             name=repeated_name(name),
             started_at=start_of(started, message.logged_at, seconds),
-            zone=message.zone if isinstance(message, Message) else None,
+            zone=message.zone,
             seconds=seconds,
             finished=True,
             repeat_count=message.repeat_count,

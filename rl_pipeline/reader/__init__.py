@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from rl_pipeline.reader.message import Message, Source
 from rl_pipeline.reader.messages import read_messages, read_planned
+from rl_pipeline.reader.ordered import OrderedLines, OrderedRun
 from rl_pipeline.reader.read_report import Needles, ReadReport
-from rl_pipeline.reader.regular import Plan, PlannedMessage, PlannedMessages
+from rl_pipeline.reader.regular import Plan, PlannedMessages
 from rl_pipeline.reader.resume import Resume
 from rl_pipeline.reader.sources import fingerprint
 
 __all__ = [
     "Message",
     "Needles",
+    "OrderedLines",
+    "OrderedRun",
     "Plan",
-    "PlannedMessage",
     "PlannedMessages",
     "ReadReport",
     "Resume",

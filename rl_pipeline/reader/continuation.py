@@ -87,6 +87,12 @@ class LiteralLines:
         return _ends_oddly(self._place.state, self._place.cut)
 
     @property
+    def takes_only_quoted(self) -> bool:
+        """Whether no line goes on with it that begins with a letter or digit at the left edge."""
+        place = self._place
+        return place.state == BETWEEN_ENTRIES and self._doubtful is None and not (place.indented or self._anywhere)
+
+    @property
     def column(self) -> int:
         """Where `pprint` would begin the next line."""
         state = self._place.state

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rl_pipeline.reader.continuation import LiteralLines, Offer
+from rl_pipeline.reader.entries import BlockEntries
 from rl_pipeline.reader.envelopes import BARE, before_bar
 from rl_pipeline.reader.heads import Head
 from rl_pipeline.reader.lines import Unwrapped
@@ -29,11 +30,6 @@ PATIENCE_LINES = 200_000  # of the file, since a line was last taken
 CUT_LINE_PATIENCE = 2_000  # the rest of a cut line follows soon
 NEAR_LINES = 64  # of the file: what a collector cut off a line follows at once, but for lines of other tasks
 METRIC_KEY = re.compile(r"""(['"])[^'"/\n]{0,300}/[^'"\n]{0,300}\1 {0,4}:""")
-# Bytes that `PLAIN_ENTRY` of `continuation` matches and that no colour, bar, suffix or character set makes ambiguous.
-ENTRY = re.compile(
-    rb" '[ -&(-Z\]-{}~]{1,300}': (?:'[ -&(-Z\]-{}~]{0,300}'|-?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e[+-]?[0-9]{1,4})?"
-    rb"|True|False|None),\Z"
-)
 MAX_OPEN = 128
 FAR = 1 << 62
 MAX_HEAD = 80  # characters of a block head in front of a dict on the same line
@@ -139,7 +135,7 @@ class Demultiplexer:
         self._open: dict[Key, _Open] = {}
         self._deadline = FAR  # no open message has waited too long before that line
         self._markers: tuple[bytes, ...] | None = None  # to be made anew
-        self._entries: tuple[bytes, _Open, LiteralLines] | None = None  # what stands before the entries of a block
+        self._entries: tuple[BlockEntries, _Open] | None = None  # of the block that took an entry last
 
     @property
     def is_open(self) -> bool:
@@ -157,6 +153,10 @@ class Demultiplexer:
             return False
         if line > self._deadline:
             return True
+        if self._entries is not None and len(self._open) == 1:
+            entries, block = self._entries
+            if entries.belongs_to(block.literal) and entries.is_other_text(raw):
+                return False
         if self._markers is None:
             sources = {item.first.source for item in self._open.values()}
             marks = {b"" if source.pid is None else b"%d" % source.pid for source in sources}
@@ -201,21 +201,19 @@ class Demultiplexer:
         entry = item.payload.encode("utf-8", "replace")
         block = self._open.get((BLOCK, stream_of(item.source)))
         if block is not None and block.literal is not None and raw.endswith(entry):
-            self._entries = (raw[: -len(entry)], block, block.literal)
+            self._entries = BlockEntries(raw[: -len(entry)], block.literal), block
 
     def take_entry(self, raw: bytes, line: int, *, whole: bool) -> bool:
         """Take a line that goes on with a block just as those before it did; False sends it the long way."""
         if self._entries is None or not whole or line > self._deadline:
             return False
-        prefix, block, literal = self._entries
-        if not raw.startswith(prefix) or ENTRY.match(raw, len(prefix)) is None:
-            return False
+        entries, block = self._entries
         if len(block.lines) >= MAX_BLOCK_LINES or block.characters >= MAX_BLOCK_CHARACTERS - len(raw):
             return False
-        if literal is not block.literal or not literal.take_plain():
-            return False
-        block.append(raw[len(prefix) :].decode("ascii"), line)
-        return True
+        entry = entries.take(raw) if entries.belongs_to(block.literal) else None
+        if entry is not None:
+            block.append(entry, line)
+        return entry is not None
 
     def close(self) -> list[Message]:
         """Everything still open, in file order, as incomplete."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 
@@ -20,6 +20,20 @@ class Source:
     process: str | None = None  # inner vLLM process, e.g. EngineCore_DP0
     process_pid: int | None = None
     label: str | None = None  # srun task rank, iris task, pod
+    _hash: int = field(init=False, repr=False, compare=False, default=0)
+
+    def __post_init__(self) -> None:
+        """Sources are keys of many look-ups: the hash is made once."""
+        names = (self.actor, self.pid, self.ip, self.process, self.process_pid, self.label)
+        object.__setattr__(self, "_hash", hash(names))
+
+    def __hash__(self) -> int:
+        """Of all names."""
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[Source], tuple[str | int | None, ...]]:
+        """Another process hashes text otherwise, so the hash is made anew there."""
+        return Source, (self.actor, self.pid, self.ip, self.process, self.process_pid, self.label)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

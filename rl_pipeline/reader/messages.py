@@ -16,9 +16,10 @@ from pathlib import Path
 from rl_pipeline.reader.demultiplexer import Demultiplexer
 from rl_pipeline.reader.evidence import look_at_beginning
 from rl_pipeline.reader.message import Message
+from rl_pipeline.reader.ordered import OrderedRun
 from rl_pipeline.reader.read_report import Needles, ReadReport
 from rl_pipeline.reader.reading import Reading
-from rl_pipeline.reader.regular import PlannedMessage, PlannedMessages, Planner
+from rl_pipeline.reader.regular import PlannedMessages, Planner
 from rl_pipeline.reader.resume import Resume
 from rl_pipeline.reader.sources import CHUNK_BYTES, Fingerprint, starts_plain, text_chunks
 from rl_pipeline.reader.windows import MAX_LINE_BYTES, windows
@@ -59,7 +60,7 @@ def read_planned(
     max_line: int = MAX_LINE_BYTES,
     resume: Resume | None = None,
     on_resume: Callable[[Resume], None] | None = None,
-) -> Iterator[Message | list[PlannedMessage] | PlannedMessages]:
+) -> Iterator[Message | OrderedRun | PlannedMessages]:
     """Messages of one file, in the order in which they end; those that a planner has a plan for in their short forms.
 
     Args:

@@ -26,9 +26,10 @@ from rl_pipeline.reader.lines import (
     without_suffix,
 )
 from rl_pipeline.reader.message import Message
-from rl_pipeline.reader.planned import PlannedWindow, span_of
+from rl_pipeline.reader.ordered import OrderedRun
+from rl_pipeline.reader.planned import IN_ORDER, LONG_WAY, TOGETHER, PlannedWindow, span_of
 from rl_pipeline.reader.read_report import Needles, ReadReport
-from rl_pipeline.reader.regular import PlannedMessage, PlannedMessages, Planner
+from rl_pipeline.reader.regular import PlannedMessages, Planner
 from rl_pipeline.reader.resume import Resume
 from rl_pipeline.reader.scan import NeedleScan, ScannedWindow, undecodable
 from rl_pipeline.reader.shapes import ShapeBook
@@ -39,7 +40,7 @@ from rl_pipeline.reader.years import Moment, YearResolver, dated_moment
 # The usual end of a folded line, colours included; whatever differs is unwrapped to be sure.
 FOLDED = re.compile(rb"\[repeated (\d{1,9})x across cluster\](?:\x1b\[[0-9;]*m)*\r?$")
 
-Item = Message | list[PlannedMessage] | PlannedMessages
+Item = Message | OrderedRun | PlannedMessages
 NO_HEAD = (None, None, None)
 NO_MOMENT = (None, None)
 
@@ -66,6 +67,7 @@ class Reading:
         self.planned: PlannedWindow | None = None  # of the present window
         self._dated_lines: list[tuple[int, datetime]] = []  # index in the present window, and time
         self._index = 0  # of the present line
+        self._next = 0  # of the ordered lines of the present window, the first not given
         self.demultiplexer = Demultiplexer(needles)
         self.records: RecordJoiner | None = RecordJoiner() if in_container else None
         self._needles = needles.any_of
@@ -108,11 +110,10 @@ class Reading:
         before, self._dated_lines = self.years.evidence, []
         self.planned = None
         if self.book is not None and self.records is None and before is not None:
-            self.planned = PlannedWindow(self.book, scanned)
-            for at in self.planned.dated:
-                self.times.saw(at, None)
+            self.planned, self._next = PlannedWindow(self.book, scanned), 0
         yield from self._lines(scanned, self.planned)
         if self.planned is not None and before is not None:
+            yield from self._caught_up(scanned.count, is_last=True)
             for messages in self.planned.together(before, self._dated_lines):
                 for at in span_of(messages.logged_at) or ():
                     self.times.saw(at, None)
@@ -123,20 +124,11 @@ class Reading:
         """Messages of lines that are looked at one by one."""
         edges, data = scanned.edge_list, scanned.window.data
         hits = scanned.hits if planned is None else planned.remaining()
-        waiting = {} if planned is None else planned.waiting
         index, hit = 0, 0
-        ready: list[PlannedMessage] = []
         while True:
             if self.demultiplexer.is_open or self.records is not None:
                 index = yield from self._follow(scanned, index)
                 hit = bisect_left(hits, index)
-            while hit < len(hits) and (planned_one := waiting.get(hits[hit])) is not None:
-                ready.append(planned_one)
-                hit += 1
-            if ready:
-                self.years.saw(ready[-1].logged_at)
-                yield ready
-                ready = []
             if hit >= len(hits):
                 return
             line = hits[hit]
@@ -144,8 +136,12 @@ class Reading:
             text = data[edges[line] : edges[line + 1]]
             raw = text.rstrip(b"\n")
             number, offset = scanned.window.line + line, scanned.window.offset + edges[line]
+            yield from self._caught_up(line)
             if record_of(raw) is not None:
                 self.records, index = RecordJoiner(), index - 1
+                if planned is not None:
+                    planned.leave(bisect_left(scanned.hits, line))
+                    self._next = len(planned.ordered or ())
                 continue
             self._index = line
             message = self._usual(raw, number, offset) if len(raw) < len(text) else None
@@ -153,6 +149,20 @@ class Reading:
                 yield message
             else:
                 yield from self._line(raw, number, offset, needle=True, whole=len(raw) < len(text))
+
+    def _caught_up(self, line: int, *, is_last: bool = False) -> Iterator[OrderedRun]:
+        """The regular lines before a line that have not been given."""
+        ordered = None if self.planned is None else self.planned.ordered
+        if ordered is None:
+            return
+        start, stop = self._next, bisect_left(ordered.indexes, line, self._next)
+        if start < stop:
+            self._next = stop
+            self.years.saw(ordered.moments[stop - 1])
+            for at in span_of(ordered.logged_at[start:stop]) or ():
+                self.times.saw(at, None)
+        if start < stop or is_last:
+            yield OrderedRun(ordered, start, stop, is_last)
 
     def _usual(self, raw: bytes, number: int, offset: int) -> Message | None:
         """The message of a line that nine of ten look like, at a fraction of the cost; None sends it the long way.
@@ -210,21 +220,25 @@ class Reading:
             if self.records is not None:
                 for line in self.records.take(raw, number, offset):
                     yield from self._logical(line)
-            elif self.demultiplexer.take_entry(raw, number, whole=len(raw) < len(text)):
+            elif self.demultiplexer.take_entry(raw, number, whole=len(raw) < len(text)) or (
+                needle and planned is not None and self._stays_planned(planned, hit - 1)
+            ):
                 continue
-            elif needle and planned is not None and self._stays_planned(planned, hit - 1, index - 1):
-                if (message := planned.waiting.get(index - 1)) is not None:
-                    self.years.saw(message.logged_at)
-                    yield [message]
             elif needle or self.demultiplexer.may_continue(raw, number):
+                yield from self._caught_up(index - 1)
+                if needle and planned is not None and planned.ways[hit - 1] == IN_ORDER:
+                    self._next += 1  # it may be part of what is open
                 yield from self._line(raw, number, offset, needle=needle, whole=len(raw) < len(text))
         return index
 
-    def _stays_planned(self, planned: PlannedWindow, hit: int, line: int) -> bool:
+    def _stays_planned(self, planned: PlannedWindow | None, hit: int) -> bool:
         """Whether a regular line stands for itself whatever is open; a traceback may be printed with such heads."""
+        if planned is None:
+            return False
         if not self.demultiplexer.traceback_is_open:
-            return planned.unordered[hit] == 1 or line in planned.waiting
-        planned.unordered[hit] = 0
+            return planned.ways[hit] != LONG_WAY
+        if planned.ways[hit] == TOGETHER:
+            planned.ways[hit] = LONG_WAY
         return False
 
     def _logical(self, line: LogicalLine, *, whole: bool = True) -> list[Message]:

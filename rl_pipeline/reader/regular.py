@@ -10,14 +10,16 @@ whose numbers are longer than its plan allows, goes the long way too. The result
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rl_pipeline.reader.envelopes import source_of_process
 from rl_pipeline.reader.lines import REPEATED, USUAL, plain_text, without_suffix
 from rl_pipeline.reader.message import Message, Source
+
+if TYPE_CHECKING:
+    from rl_pipeline.reader.ordered import OrderedLines
 
 DIGITS = re.compile(rb"[0-9]+")
 COLOUR = re.compile(rb"\x1b\[[0-9;]{0,12}m")
@@ -38,6 +40,14 @@ class Plan(Protocol):
     def in_order(self) -> bool: ...  # noqa: D102
     @property
     def most_digits(self) -> Sequence[int]: ...  # noqa: D102 - of each number, at most nine
+
+
+class OrderedPlan(Plan, Protocol):
+    """A plan for lines in their order."""
+
+    def take(self, lines: OrderedLines, index: int) -> Any:  # noqa: ANN401 - what its maker's kind gives for a message
+        """Read the line at that index."""
+        ...
 
 
 class Planner(Protocol):
@@ -90,29 +100,6 @@ class Tail:
     numbers: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
     words: str  # of the payload, behind the needle
-
-
-class PlannedMessage(NamedTuple):
-    """One message with a plan that wants its messages in order; its numbers, and how many digits each has.
-
-    It stands for a `Message` printed by loguru, complete and without a zone; `whole` makes that.
-    """
-
-    line: int
-    byte_offset: int
-    source: Source
-    logged_at: datetime
-    repeat_count: int
-    plan: Plan
-    numbers: Sequence[int]
-    digits: Sequence[int]
-    whole: Callable[[PlannedMessage], Message]
-    place: tuple[int, int, int]  # for `whole`: among the hits of a window, and numbers of head and tail
-
-    @property
-    def message(self) -> Message:
-        """The message in full."""
-        return self.whole(self)
 
 
 @dataclass(frozen=True, slots=True)

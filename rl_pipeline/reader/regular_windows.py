@@ -87,6 +87,7 @@ class _Finding:
         known = (heads >= 0) & (tails >= 0)
         unknown = self.places[~known].tolist()
         rows = np.flatnonzero(known)
+        self._read_stamps(heads, rows)
         combined = np.array(book.words or [0], np.int64)[heads[rows]] * MOST_SHAPES + tails[rows]
         for group in self._alike(combined):
             key = divmod(int(combined[group[0]]), MOST_SHAPES)
@@ -95,6 +96,20 @@ class _Finding:
             elif (plan := book.plans[key]) is not None:
                 self._group(plan, key[1], heads, rows[group])
         self.window.unknown = unknown[:: 1 + len(unknown) // LEARNED_PER_WINDOW]
+
+    def _read_stamps(self, heads: Any, rows: Any) -> None:  # noqa: ANN401
+        """The stamps of lines with a known head, by candidate; of others none is valid."""
+        np = self.np
+        count = len(heads)
+        self.stamps = Stamps(np, np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, bool))
+        at = np.array([head.stamp_at for head in self.book.heads], np.int64)
+        is_dated = np.array([head.dated for head in self.book.heads], bool)
+        for dated in (False, True):
+            chosen = rows[is_dated[heads[rows]] == dated] if len(rows) else rows
+            if len(chosen):
+                found = stamps_at(np, self.buffer, self.starts[chosen] + at[heads[chosen]], dated=dated)
+                self.stamps.days[chosen], self.stamps.clock[chosen] = found.days, found.clock
+                self.stamps.valid[chosen] = found.valid
 
     def _alike(self, keys: Any) -> list[Any]:  # noqa: ANN401
         """Places of equal keys, ascending within each."""
@@ -166,8 +181,7 @@ class _Finding:
         runs = first[:, None] + np.array(tail.numbers, np.int64)[None, :]
         digits, numbers = self.run_lengths[runs], self.run_values[runs]
         fits &= (digits <= np.array(plan.most_digits, np.int64)).all(axis=1)
-        places = self.starts[rows] + np.array([head.stamp_at for head in self.book.heads], np.int64)[heads[rows]]
-        stamps = stamps_at(np, self.buffer, places, dated=plan.in_order)
+        stamps = self.stamps.chosen(rows)
         fits &= stamps.valid
         if fits.any():
             chosen = rows[fits]

@@ -62,18 +62,16 @@ def _whole_lines(chunks: Iterator[bytes], max_line: int) -> Iterator[bytes]:
     held: list[bytes] = []
     size = 0
     for chunk in chunks:
-        held.append(chunk)
         size += len(chunk)
         end = chunk.rfind(b"\n") + 1
-        if not end and size <= max_line:
-            continue
-        joined = b"".join(held)
         if size > max_line:
-            rest = yield from _cut_long(joined, max_line)
+            rest = yield from _cut_long(b"".join([*held, chunk]), max_line)
+        elif end:
+            yield b"".join([*held, memoryview(chunk)[:end]])
+            rest = chunk[end:]
         else:
-            end += size - len(chunk)
-            yield joined[:end]
-            rest = joined[end:]
+            held.append(chunk)
+            continue
         held, size = [rest], len(rest)
     if size:
         yield b"".join(held)

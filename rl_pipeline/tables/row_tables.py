@@ -17,6 +17,7 @@ R = TypeVar("R")
 
 # Rows that wait as Python objects before they become one Arrow batch.
 BATCH_ROWS = 8192
+WAITING_FOR_COLUMNS = 65536  # rows that wait where others, given as columns, may have to stand before them
 KEPT_UNPACKED = 200_000  # rows; larger tables are unpacked when they are needed
 
 
@@ -81,7 +82,7 @@ class RowSink:
         for row in rows:
             waiting = self._waiting[type(row)]
             waiting.append(row)
-            if len(waiting) >= self._batch_rows and not self._columns.get(type(row)):
+            if len(waiting) >= (self._batch_rows if type(row) not in self._columns else WAITING_FOR_COLUMNS):
                 self._flush(type(row))
 
     def append_columns(self, row_class: type[Row], columns: Mapping[str, Any]) -> None:
@@ -89,10 +90,12 @@ class RowSink:
 
         Args:
             row_class: the table.
-            columns: arrays of numpy or Arrow, `line` among them; values for all rows; or values to choose from with
-                the number of the one for each row. An absent column has its default.
+            columns: arrays of numpy (a masked value is null) or Arrow, `line` among them; lists; values for all
+                rows; or values to choose from with the number of the one for each row. An absent column has its
+                default.
         """
         table = columns_table(row_class, columns)
+        self._streams[row_class].by_line = True
         held = self._columns.setdefault(row_class, [])
         first = columns["line"].min()
         if sum(map(len, held)) >= self._batch_rows and all(part["line"][-1].as_py() < first for part in held):
@@ -162,13 +165,19 @@ def _column(values: Any, arrow_type: pa.DataType, count: int) -> pa.Array:  # no
         return pa.array(choices, arrow_type).take(pa.array(numbers))
     if isinstance(values, str | bool | int | float):
         return pa.repeat(pa.scalar(values, arrow_type), count)
+    if isinstance(values, np.ma.MaskedArray):
+        return pa.array(values.data, arrow_type, mask=np.ma.getmaskarray(values))
+    if isinstance(values, list):
+        return column_array(values, pa.field("", arrow_type))[0]
     return pa.array(values, arrow_type, from_pandas=pa.types.is_timestamp(arrow_type))
 
 
 def in_line_order(table: pa.Table) -> pa.Table:
     """The rows by their line, equal lines as they came."""
-    order = np.argsort(table.column("line").to_numpy(), kind="stable")
-    return table.take(pa.array(order))
+    lines = table.column("line").to_numpy()
+    if (lines[1:] >= lines[:-1]).all():
+        return table
+    return table.combine_chunks().take(pa.array(np.argsort(lines, kind="stable")))
 
 
 class EarlierRows(NamedTuple):
@@ -223,7 +232,8 @@ class _BatchStream:
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema
         self._parts: list[pa.Buffer] = []
-        self._written = 0
+        self._written, self._last, self._in_order = 0, 0, True
+        self.by_line = False  # the rows are in the order of their lines
         self.earlier: EarlierRows | None = None
 
     @property
@@ -236,10 +246,16 @@ class _BatchStream:
         with pa.ipc.new_stream(sink, self._schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
             writer.write_table(table)
         self._written += table.num_rows
+        if "line" in self._schema.names and table.num_rows:
+            first, last = table["line"][0].as_py(), table["line"][-1].as_py()
+            self._in_order, self._last = self._in_order and first >= self._last, last
         self._parts.append(sink.getvalue())
 
     def reader(self) -> pa.RecordBatchReader:
-        return pa.RecordBatchReader.from_batches(self._schema, self._batches())
+        batches = self._batches()
+        if self.by_line and not self._in_order:
+            batches = iter(in_line_order(pa.Table.from_batches(list(batches), self._schema)).to_batches())
+        return pa.RecordBatchReader.from_batches(self._schema, batches)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         if self.earlier is not None and self.earlier.rows:

@@ -89,8 +89,10 @@ def many_at_a_time(path: Path) -> tuple[Mapping[str, pa.Table], dict[str, int], 
         elif isinstance(item, Message):
             sink.append(parser.parse(item))
         else:
-            sink.append(parser.parse_planned(item))
-            planned += len(item)
+            sink.append(parser.parse_ordered(item))
+            planned += item.stop - item.start
+            for row_class, columns in parser.collected() if item.is_last else ():
+                sink.append_columns(row_class, columns)
     sink.append(parser.close())
     return sink.tables(), parser.recognised, report, planned
 
