@@ -2,6 +2,7 @@
 
 from rl_pipeline.analysis.findings import (
     continuity,
+    gaps,
     generation,
     infrastructure,
     inputs,
@@ -35,6 +36,7 @@ RULE_MODULES = (
     trials,
     infrastructure,
     continuity,
+    gaps,
     resources,
     inputs,
 )
