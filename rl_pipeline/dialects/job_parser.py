@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from rl_pipeline.dialects import credentials
 from rl_pipeline.dialects.contract import (
@@ -27,9 +27,11 @@ from rl_pipeline.dialects.contract import (
 )
 from rl_pipeline.dialects.stored_values import stored_text
 from rl_pipeline.reader.message import Message, Source
-from rl_pipeline.reader.ordered import OrderedRun
 from rl_pipeline.reader.regular import Plan, PlannedMessages
 from rl_pipeline.schema import JobRow, Unparsed
+
+if TYPE_CHECKING:
+    from rl_pipeline.reader.ordered import OrderedRun
 
 EXCERPT_LIMIT = 200
 SOURCES_LIMIT = 100_000  # sources whose use of a logger is remembered

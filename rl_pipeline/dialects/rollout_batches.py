@@ -16,15 +16,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample, run_at
 from rl_pipeline.dialects.event_rows import NAME_LIMIT
 from rl_pipeline.dialects.stored_values import repeated_name, stored_text
 from rl_pipeline.reader.literals import parse_literal
 from rl_pipeline.reader.message import Message, Source
-from rl_pipeline.reader.ordered import OrderedLines
 from rl_pipeline.schema import JobRow, RolloutBatch, Unparsed
+
+if TYPE_CHECKING:
+    from rl_pipeline.reader.ordered import OrderedLines
 
 NAME = "rollout_batches"
 NEEDLES = (b"Batch generation complete: ", b"Exception breakdown: ", b"Starting batch generation for ")

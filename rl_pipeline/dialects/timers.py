@@ -13,12 +13,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
 from rl_pipeline.dialects.stored_values import repeated_name
 from rl_pipeline.reader.message import Message, Source
-from rl_pipeline.reader.ordered import OrderedLines
 from rl_pipeline.schema import JobRow, PhaseTiming
+
+if TYPE_CHECKING:
+    from rl_pipeline.reader.ordered import OrderedLines
 
 NAME = "timers"
 NEEDLES = (b"Started: '", b"Finished: '")
