@@ -25,7 +25,7 @@ def folder(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     lower["experiment"] = "lower-rewards"
     lower["card"]["curves"]["reward"] = [value * 0.5 for value in original["card"]["curves"]["reward"]]
     other["experiment"] = "other-groups"
-    other["card"] |= {"group_size": 8, "state": "running", "tasks": {}, "last_step": 7}
+    other["card"] |= {"group_size": 8, "state": "running", "tasks": {}, "last_step": 7, "gpus": 16}
     for document in (original, lower, other):
         path = reports / document["experiment"]
         path.mkdir()
@@ -115,6 +115,18 @@ def test_an_axis_that_the_reports_lack_is_named(browser: Browser, folder: Path):
         # source: the sample's logs print no placement, so its GPUs are unknown
         assert "Not on this axis" in opened.page.locator("#missing").inner_text()
         assert opened.page.locator("#panels figure").count() == 0
+
+
+def test_gpu_hours_are_hours_times_the_gpus_that_the_report_knows(browser: Browser, folder: Path):
+    with visit(browser, f"{(folder / 'compare.html').as_uri()}#other-groups") as opened:
+        page = opened.page
+        last = "[...document.querySelectorAll('#points tbody tr')].pop().cells[2].textContent"
+        page.locator("select[name=along]").select_option("hours")
+        hours = float(page.evaluate(last))
+        page.locator("select[name=along]").select_option("gpuHours")
+
+        assert "GPU-hours" in page.locator("#panels svg").first.text_content()  # type: ignore[operator]
+        assert float(page.evaluate(last)) == pytest.approx(16 * hours, rel=1e-3)
 
 
 @pytest.mark.parametrize("page", ["index.html", "compare.html"])
