@@ -20,7 +20,7 @@ SLOW_FIRST = ("daemon", "reference", "postgres", "dagster", "browser")
 
 def pytest_collection_modifyitems(items):
     """Files with slow tests come first, each file in one piece, so that no worker is left with one at the end."""
-    rank = {}
+    rank: dict[object, int] = {}
     for item in items:
         ranks = [place for place, name in enumerate(SLOW_FIRST) if item.get_closest_marker(name)]
         rank[item.path] = min([rank.get(item.path, len(SLOW_FIRST)), *ranks])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from rl_pipeline.reader.lines import plain_text, without_suffix
@@ -49,7 +50,14 @@ class OrderedLines:
         width = max(group.numbers.shape[1] for group in groups)
         self.matrix = _padded(np, [group.numbers for group in groups], width)[order]
         self.numbers: list[list[int]] = self.matrix.tolist()
-        self.digits: list[list[int]] = _padded(np, [group.digits for group in groups], width)[order].tolist()
+        self._digits = (groups, width, order)
+
+    @cached_property
+    def digits(self) -> list[list[int]]:
+        """How many digits each of the numbers has."""
+        groups, width, order = self._digits
+        rows: list[list[int]] = _padded(self._book.np, [group.digits for group in groups], width)[order].tolist()
+        return rows
 
     def __len__(self) -> int:
         """How many lines."""

@@ -40,6 +40,7 @@ from rl_pipeline.reader.years import Moment, YearResolver, dated_moment
 # The usual end of a folded line, colours included; whatever differs is unwrapped to be sure.
 FOLDED = re.compile(rb"\[repeated (\d{1,9})x across cluster\](?:\x1b\[[0-9;]*m)*\r?$")
 
+USUAL_ENDS = (b"", b"\x1b[0m")
 Item = Message | OrderedRun | PlannedMessages
 NO_HEAD = (None, None, None)
 NO_MOMENT = (None, None)
@@ -326,8 +327,13 @@ class Reading:
         while at >= 0:
             end = data.find(b"\n", at)
             end = len(data) if end < 0 else end
-            start = max(data.rfind(b"\n", 0, at) + 1, at - 24)
-            found = FOLDED.search(data, start, end)
-            count = believed_count(found.group(1)) if found else repeat_count(data[start:end])
+            begin = data.rfind(b"[repeated ", max(0, at - 19), at) + 10
+            digits = data[begin:at]
+            if begin >= 10 and digits.isdigit() and data[at + len(REPEATED_MARK) : end] in USUAL_ENDS:
+                count = believed_count(digits)
+            else:
+                start = max(data.rfind(b"\n", 0, at) + 1, at - 24)
+                found = FOLDED.search(data, start, end)
+                count = believed_count(found.group(1)) if found else repeat_count(data[start:end])
             self.report.folded_lines += count - 1
             at = data.find(REPEATED_MARK, end)

@@ -163,7 +163,9 @@ def _column(values: Any, arrow_type: pa.DataType, count: int) -> pa.Array:  # no
     if isinstance(values, tuple):
         choices, numbers = values
         return pa.array(choices, arrow_type).take(pa.array(numbers))
-    if isinstance(values, str | bool | int | float):
+    if isinstance(values, str):  # pa.repeat copies text by text
+        return pa.array([values], arrow_type).take(pa.array(np.zeros(count, np.int32)))
+    if isinstance(values, bool | int | float):
         return pa.repeat(pa.scalar(values, arrow_type), count)
     if isinstance(values, np.ma.MaskedArray):
         return pa.array(values.data, arrow_type, mask=np.ma.getmaskarray(values))
