@@ -1,6 +1,7 @@
 """Functions of this package run in a process of their own, whose memory ends with it.
 
-A process that cannot be started, or dies, costs only time: what it was asked for is done here.
+A process that cannot be started, or dies, costs only time: what it was asked for is done here. What is asked and
+answered travels as MessagePack, read by the annotations of the function: nothing in a message can be run.
 """
 
 from __future__ import annotations

@@ -167,11 +167,12 @@ def test_wrong_use_ends_with_two(arguments: list[str], tmp_path: Path):
     assert run(*arguments, home=tmp_path).returncode == WRONG_USE
 
 
-def test_help_imports_neither_dagster_nor_pandas(tmp_path: Path):
+def test_help_imports_neither_dagster_nor_plotting_nor_pandas(tmp_path: Path):
+    heavy = {"dagster", "pandas", "pyarrow", "numpy", "scipy", "vl_convert", "altair", "matplotlib", "plotly"}
     program = (
         "import sys\nfrom click.testing import CliRunner\nfrom rl_pipeline.cli import main\n"
         "assert CliRunner().invoke(main, ['--help']).exit_code == 0\n"
-        "print(sorted({name.split('.')[0] for name in sys.modules} & {'dagster', 'pandas', 'pyarrow', 'vl_convert'}))"
+        f"print(sorted({{name.split('.')[0] for name in sys.modules}} & {heavy}))"
     )
 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
