@@ -21,6 +21,8 @@ SHARE = 0.99
 
 def read(log: Path, store: str, *, goes_on: bool, writes: bool) -> None:
     """Read the log, from where the store's tables end or from the beginning; perhaps write its tables."""
+    import pandas  # noqa: F401, PLC0415 - pyarrow imports it for the first array
+
     from rl_pipeline import pipeline  # noqa: PLC0415 - not in the process that compares
     from rl_pipeline.discovery import discover  # noqa: PLC0415
     from rl_pipeline.tables.store import TableStore  # noqa: PLC0415

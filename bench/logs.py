@@ -80,6 +80,8 @@ def naive(path: Path) -> list[list[Any]]:
 
 def ours(path: Path) -> Callable[[], None]:
     """`parse_job`, its tables counted; what it imports is in place."""
+    import pandas  # noqa: F401, PLC0415 - pyarrow imports it for the first array
+
     from rl_pipeline.discovery import discover  # noqa: PLC0415 - not in the other candidates' processes
     from rl_pipeline.pipeline import parse_job  # noqa: PLC0415
 

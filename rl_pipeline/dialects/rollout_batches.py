@@ -268,20 +268,20 @@ class RolloutBatches:
             return None
         indexes, modes, exceptions, markers, has_masked = map(list, zip(*rows, strict=True))
         numbers = lines.matrix[indexes]
-        known = list(dict.fromkeys(modes))
+        seen = list(dict.fromkeys(modes))
         return {
             "job": self.context.job,
             "line": lines.line_numbers[indexes],
             "logged_at": lines.logged_at[indexes],
-            "mode": (known, [known.index(mode) for mode in modes]),
+            "mode": (seen, [seen.index(mode) for mode in modes]),
             "successful": numbers[:, 0],
             "total": numbers[:, 1],
             "failed_groups": numbers[:, 2],
-            "masked": _masked(numbers[:, SURE_NUMBERS] if any(has_masked) else numbers[:, 0], has_masked),
+            "masked": [
+                row[SURE_NUMBERS] if known else None for row, known in zip(numbers.tolist(), has_masked, strict=True)
+            ],
             "exceptions": exceptions,
-            "since_step_marker": _masked(
-                [marker or 0 for marker in markers], [marker is not None for marker in markers]
-            ),
+            "since_step_marker": markers,
             "repeat_count": lines.repeat_counts[indexes],
         }
 
@@ -310,13 +310,6 @@ class RolloutBatches:
         rows = tuple(self._orphan(waiting, "no completion line followed") for waiting in self.breakdowns.values())
         self.breakdowns = {}
         return rows
-
-
-def _masked(values: Any, known: list[bool]) -> Any:  # noqa: ANN401 - arrays of numpy
-    """The values, those that are not known masked."""
-    import numpy as np  # noqa: PLC0415 - the processes that read trial files have no use for it
-
-    return np.ma.MaskedArray(np.asarray(values, np.int64), ~np.array(known, bool))
 
 
 def exception_counts(literal: object) -> dict[str, int] | None:

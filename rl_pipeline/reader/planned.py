@@ -66,13 +66,14 @@ class PlannedWindow:
             if not kept.any():
                 continue
             lines, stamps = lines[kept], group.stamps.chosen(kept)
-            used, numbered = np.unique(group.heads[kept], return_inverse=True)
+            heads = group.heads[kept]
+            used = np.flatnonzero(np.bincount(heads))
             yield PlannedMessages(
                 plan=group.plan,
                 lines=lines + self.scanned.window.line,
                 logged_at=stamps.with_years((min(near), max(near)), resolver.of(lines)),
                 sources=[self.book.heads[head].source for head in used.tolist()],
-                source_numbers=numbered,
+                source_numbers=np.searchsorted(used, heads),
                 repeat_counts=group.counts[kept],
                 numbers=group.numbers[kept],
                 digits=group.digits[kept],

@@ -50,7 +50,7 @@ class Stamps:
         """
         np = self.np
         found = np.empty(len(self.days), "datetime64[us]")
-        for day in np.unique(self.days).tolist():
+        for day in sorted(set(self.days.tolist())):
             rows = np.flatnonzero(self.days == day).tolist()
             first = resolve(rows[0], self._told(rows[0]))
             if first is not None and all(abs(first - at) < CLOSE for at in near):
@@ -97,7 +97,7 @@ def stamps_at(np: Any, buffer: Any, places: Any, *, dated: bool) -> Stamps:  # n
 def _checked(np: Any, days: Any, clock: Any, valid: Any, *, dated: bool) -> Stamps:  # noqa: ANN401
     """Days that the calendar has; 29 February without a year is left to others."""
     keys = days.copy()
-    for day in np.unique(keys[valid]).tolist():
+    for day in set(keys[valid].tolist()):
         rows = keys == day
         ordinal = _ordinal(day // 10_000 if dated else A_LEAP_YEAR, day // 100 % 100, day % 100)
         if ordinal is None or (not dated and day == 229):

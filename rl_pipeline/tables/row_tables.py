@@ -90,9 +90,8 @@ class RowSink:
 
         Args:
             row_class: the table.
-            columns: arrays of numpy (a masked value is null) or Arrow, `line` among them; lists; values for all
-                rows; or values to choose from with the number of the one for each row. An absent column has its
-                default.
+            columns: arrays of numpy, `line` among them; lists; values for all rows; or values to choose from with
+                the number of the one for each row. An absent column has its default.
         """
         table = columns_table(row_class, columns)
         self._streams[row_class].by_line = True
@@ -162,16 +161,27 @@ def _column(values: Any, arrow_type: pa.DataType, count: int) -> pa.Array:  # no
         return pa.nulls(count, arrow_type)
     if isinstance(values, tuple):
         choices, numbers = values
-        return pa.array(choices, arrow_type).take(pa.array(numbers))
+        return pa.array(choices, arrow_type).take(_from_numpy(np.asarray(numbers), pa.int64()))
     if isinstance(values, str):  # pa.repeat copies text by text
-        return pa.array([values], arrow_type).take(pa.array(np.zeros(count, np.int32)))
+        return pa.array([values], arrow_type).take(_from_numpy(np.zeros(count, np.int64), pa.int64()))
     if isinstance(values, bool | int | float):
         return pa.repeat(pa.scalar(values, arrow_type), count)
-    if isinstance(values, np.ma.MaskedArray):
-        return pa.array(values.data, arrow_type, mask=np.ma.getmaskarray(values))
     if isinstance(values, list):
         return column_array(values, pa.field("", arrow_type))[0]
-    return pa.array(values, arrow_type, from_pandas=pa.types.is_timestamp(arrow_type))
+    return _from_numpy(values, arrow_type)
+
+
+def _from_numpy(values: Any, arrow_type: pa.DataType) -> pa.Array:  # noqa: ANN401 - an array of numpy
+    """The numbers or times as they lie in memory; without a copy."""
+    validity = None
+    if pa.types.is_timestamp(arrow_type):
+        unknown = np.isnat(values)
+        if unknown.any():
+            validity = pa.py_buffer(np.packbits(~unknown, bitorder="little"))
+        values = values.view(np.int64)
+    wanted = np.float64 if pa.types.is_floating(arrow_type) else np.int64
+    data = np.ascontiguousarray(values, wanted)
+    return pa.Array.from_buffers(arrow_type, len(data), [validity, pa.py_buffer(data)])
 
 
 def in_line_order(table: pa.Table) -> pa.Table:
@@ -179,7 +189,7 @@ def in_line_order(table: pa.Table) -> pa.Table:
     lines = table.column("line").to_numpy()
     if (lines[1:] >= lines[:-1]).all():
         return table
-    return table.combine_chunks().take(pa.array(np.argsort(lines, kind="stable")))
+    return table.combine_chunks().take(_from_numpy(np.argsort(lines, kind="stable"), pa.int64()))
 
 
 class EarlierRows(NamedTuple):
