@@ -17,7 +17,7 @@ from rl_pipeline.defs.factory import build_definitions
 from rl_pipeline.defs.job_index import JobIndex
 from rl_pipeline.defs.origins import LOCATION_TAG, name_location
 from rl_pipeline.defs.partitions import EXPERIMENT_TAG
-from rl_pipeline.defs.run_records import failure_words
+from rl_pipeline.defs.run_records import failure_words, was_interrupted
 from rl_pipeline.defs.runs import INDEX, READ_LOG, REPORT
 from rl_pipeline.defs.versions import REPORT_ASSET, complete_jobs, current_experiment_version, recorded_versions
 from rl_pipeline.discovery import ExperimentOnDisk
@@ -81,7 +81,11 @@ class Runner:
         self._definitions = build_definitions(settings)
 
     def run(self, dagster_job: str, key: str, experiment_key: str) -> Outcome:
-        """One run on one partition; a failure is an outcome."""
+        """One run on one partition; a failure is an outcome.
+
+        Raises:
+            KeyboardInterrupt: the run was interrupted.
+        """
         result = self._definitions.resolve_job_def(dagster_job).execute_in_process(
             partition_key=key,
             instance=self.instance,
@@ -89,7 +93,7 @@ class Runner:
             run_config=QUIET,
             raise_on_error=False,
         )
-        name_location(self.instance, result.run_id)
+        self._end(result)
         kind = JOB if dagster_job == READ_LOG else EXPERIMENT
         return (
             Outcome(kind, key, MADE) if result.success else Outcome(kind, key, FAILED, failure_words(result.all_events))
@@ -100,9 +104,15 @@ class Runner:
         result = self._definitions.resolve_job_def(INDEX).execute_in_process(
             instance=self.instance, tags=TAGS, run_config=QUIET, raise_on_error=False
         )
-        name_location(self.instance, result.run_id)
+        self._end(result)
         words = "" if result.success else failure_words(result.all_events)
         return Outcome("index", "experiment_index", MADE if result.success else FAILED, words)
+
+    def _end(self, result: dg.ExecuteInProcessResult) -> None:
+        """Give the run its place in the UI; go no further when it was interrupted."""
+        name_location(self.instance, result.run_id)
+        if not result.success and was_interrupted(result.all_events):
+            raise KeyboardInterrupt
 
 
 def _experiment(found: ExperimentOnDisk, runner: Runner, *, force: bool) -> Iterator[Outcome]:

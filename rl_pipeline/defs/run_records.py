@@ -19,6 +19,9 @@ PARTITIONS_AT_ONCE = 40  # asked about in one query, five run keys each
 MOST_LOOKED_UP = 1200  # partitions asked about in one look
 QUEUE_FACTOR = 4  # times as many runs on their way as may be asked for at once
 
+# What Dagster makes of an interrupt inside a step, and Python outside of one.
+INTERRUPTIONS = frozenset({"DagsterExecutionInterruptedError", "KeyboardInterrupt"})
+
 
 def runs_on_their_way(instance: dg.DagsterInstance, job_name: str) -> Sequence[dg.DagsterRun]:
     """Runs of this Dagster job that are queued, starting or running."""
@@ -136,6 +139,17 @@ def _sort(names: Sequence[str], wanted: Mapping[str, str], past: Mapping[str, Pa
             result.wait.append(name)
         else:
             result.ask[name] = repetitions(wanted[name])[runs.repeatable]
+
+
+def was_interrupted(events: Iterable[dg.DagsterEvent]) -> bool:
+    """Whether a run ended because somebody interrupted its process (Ctrl-C)."""
+    for event in events:
+        error = event.step_failure_data.error if event.is_step_failure else None
+        while error is not None:
+            if error.cls_name in INTERRUPTIONS:
+                return True
+            error = error.cause
+    return False
 
 
 def failure_words(events: Iterable[dg.DagsterEvent]) -> str:

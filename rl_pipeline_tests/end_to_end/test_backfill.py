@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -36,3 +37,20 @@ def test_a_backfill_that_was_killed_goes_on_where_it_was(tmp_path: Path):
     assert made + current == 2 * EXPERIMENTS
     assert current >= 1
     assert all((lab.settings.reports / f"exp{number}" / "report.json").is_file() for number in range(EXPERIMENTS))
+
+
+def test_an_interrupted_backfill_stops(tmp_path: Path):
+    lab = Lab(tmp_path)
+    for number in range(EXPERIMENTS):
+        lab.write_job(f"exp{number}", 101, end=TIME_LIMIT)
+    command = [str(BIN / "rl-pipeline"), "backfill", str(lab.root)]
+    environment = {**lab.environment(), "HOME": str(tmp_path)}
+
+    with service(command, environment, folder=tmp_path, log=tmp_path / "first.log") as first:
+        until("the first report", lambda: list(lab.settings.reports.glob("*/report.json")))
+        first.process.send_signal(signal.SIGINT)
+        status = first.process.wait(timeout=120)
+
+    assert status not in {0, None}
+    assert len(list(lab.settings.reports.glob("*/report.json"))) < EXPERIMENTS
+    assert "Traceback" not in (tmp_path / "first.log").read_text()
