@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,7 +66,7 @@ def settings_for(folder: Path | None) -> Settings:
 def closing_words(settings: Settings, report: Path, folder: Path | None) -> list[str]:
     """What a person can do next."""
     prefix = f"RL_PIPELINE_HOME={settings.home} " if folder is not None else ""
-    command = "rl-pipeline" if shutil.which("rl-pipeline") else ".venv/bin/rl-pipeline"
+    command = "rl-pipeline" if shutil.which("rl-pipeline") else str(Path(sys.executable).with_name("rl-pipeline"))
     return [
         "",
         f"page:     {report.parent / 'report.html'}",

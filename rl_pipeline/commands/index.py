@@ -6,17 +6,27 @@ from pathlib import Path
 
 import click
 
+from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.pipeline import write_index
+from rl_pipeline.report.formatting import plural
 
 
 def run(reports: Path) -> None:
     """Write both pages and say what could not be read.
 
     Raises:
-        ConfigurationError: the folder takes no files.
+        ConfigurationError: there is no such folder, or it takes no files.
     """
+    if not reports.is_dir():
+        raise ConfigurationError(
+            "no such folder of reports",
+            where=str(reports),
+            expected="the folder that `rl-pipeline report`, `backfill` or the sensors wrote reports below",
+            do="correct the path; `rl-pipeline report` prints where it writes",
+            slug="missing-path",
+        )
     index = write_index(reports)
     for entry in index.unread:
         click.echo(f"note: {entry.key}: {entry.reason}", err=True)
-    click.echo(f"{len(index.experiments)} experiments")
+    click.echo(plural(len(index.experiments), "experiment"))
     click.echo(f"index: {index.folder / 'index.html'}")

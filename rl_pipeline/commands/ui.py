@@ -10,6 +10,8 @@ import socket
 import sys
 from pathlib import Path
 
+import click
+
 from rl_pipeline.defs.instance import config_folder, instance_folder
 from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.settings import Settings
@@ -41,6 +43,9 @@ def run(*, port: int, host: str) -> None:
     folder = config_folder()
     os.environ["DAGSTER_HOME"] = str(folder)
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (os.environ.get("PYTHONWARNINGS"), SUPERSEDED)))
+    address = f"http://{host}:{port}"
+    os.environ.setdefault("RL_PIPELINE_UI_URL", address)  # where the links of messages lead
+    click.echo(f"Dagster comes up on {address} (Ctrl-C stops it)")
     hear_signals()
     arguments = [command, "dev", "-w", str(folder / "workspace.yaml"), "-h", host, "-p", str(port)]
     os.execv(command, arguments)

@@ -29,7 +29,9 @@ def step_time_chart(data: ChartData, theme: Theme) -> Chart | None:
     )
     names = sorted(sums, key=lambda name: (name == UNATTRIBUTED, -sums[name], name))
     hidden = len({(part.job, part.step) for part in data.step_parts if not part.is_canonical})
-    seen = f"{names[0]} takes {percent(sums[names[0]] / whole)} of the {duration(whole)} of all steps"
+    steps = sum({part.step: part.steps for part in kept}.values())
+    counted = plural(steps, "step")
+    seen = f"{names[0]} takes {percent(sums[names[0]] / whole)} of the {duration(whole)} of {counted} that count"
     title = stated(data.fired, "R1", seen) if names[0] == WAIT else seen
     subtitle = f"seconds of each step by part; parts do not overlap · dashed: a job begins{thrown_away(hidden)}"
     body = stacked_steps(
@@ -40,7 +42,6 @@ def step_time_chart(data: ChartData, theme: Theme) -> Chart | None:
         starts=data.reward.starts,
         theme=theme,
     )
-    steps = sum({part.step: part.steps for part in kept}.values())
     return Chart(
         name="step_time",
         title=title,
