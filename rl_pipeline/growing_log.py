@@ -64,6 +64,17 @@ class Standing:
     course: JobCourse
     rows: dict[str, int]
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether it holds what it should."""
+        return (
+            isinstance(self.resume, Resume)
+            and isinstance(self.parser, JobParser)
+            and isinstance(self.course, JobCourse)
+            and isinstance(self.rows, dict)
+            and all(isinstance(self.rows.get(row.TABLE), int) for row in JOB_TABLES)
+        )
+
 
 class OwnClasses(pickle.Unpickler):
     """Takes only classes of this program, and plain ones."""
@@ -93,8 +104,8 @@ def kept_state(file: Path, resume: Resume, parser: JobParser, course: JobCourse,
     digest = sample_digest(file, resume.earlier.size)
     if rows is None or digest is None:
         return None
-    body = zstandard.compress(pickle.dumps((resume, parser, course)), 3)
-    head = {"format": FORMAT, "program": _program(), "size": resume.earlier.size, "sample": digest, "rows": rows}
+    body = zstandard.compress(pickle.dumps((resume, parser, course, rows)), 3)
+    head = {"format": FORMAT, "program": _program(), "size": resume.earlier.size, "sample": digest}
     head["body"] = hashlib.blake2b(body, digest_size=16).hexdigest()
     return json.dumps(head).encode() + b"\n" + body if len(body) <= MOST_BYTES else None
 
@@ -116,12 +127,10 @@ def standing_of(file: Path, state: bytes) -> Standing | None:
         if sample_digest(file, head["size"]) != head["sample"]:
             return None
         text = zstandard.ZstdDecompressor().decompress(body, max_output_size=16 * MOST_BYTES)
-        resume, parser, course = OwnClasses(io.BytesIO(text)).load()
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, OSError):
-        return None  # of no use: the log is read from the beginning
-    except (pickle.UnpicklingError, zstandard.ZstdError, ImportError, IndexError):
+        standing = Standing(*OwnClasses(io.BytesIO(text)).load())
+    except Exception:  # what others may have written can fail in any way: all is read then
         return None
-    return Standing(resume, parser, course, head["rows"])
+    return standing if standing.is_sound and standing.resume.earlier.size == head["size"] else None
 
 
 def earlier_rows(standing: Standing, earlier: EarlierReading) -> dict[str, EarlierRows]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import pickle
+import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -155,3 +158,32 @@ def test_nothing_is_kept_of_a_log_whose_beginning_does_not_settle_its_times(tmp_
     path.write_bytes(beginning)
 
     assert pipeline.parse_job(log_at(path)).state is None
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda file: file.write_bytes(file.read_bytes()[:-1] + b"?")])
+def test_a_stored_table_that_is_not_what_was_written_makes_all_be_read_again(tmp_path, damage):
+    path, store = tmp_path / "run_1.out", TableStore(str(tmp_path / "store"))
+    path.write_bytes(BEGINNING + (CHATTER.replace("episode finished, nothing to see", "Started: 'a'") * 3).encode())
+    path.write_bytes(path.read_bytes() + CHATTER.replace("episode", "Finished: 'a', time cost: 1.00s\n").encode())
+    read_on(path, store)
+    (stored,) = (tmp_path / "store").rglob("phase_timings.parquet")
+    damage(stored)
+
+    job, read = read_on(path, store)
+
+    assert read == path.stat().st_size
+    assert file_bytes(job) == file_bytes(pipeline.parse_job(log_at(path)))
+
+
+@pytest.mark.parametrize("thing", [5, (1, 2, 3, 4), "rows", [1], re.compile])
+def test_kept_state_of_another_form_is_not_used(grown, thing):
+    path, store = grown
+    earlier = pipeline.earlier_reading(store, KEY)
+    line, _, body = earlier.state.partition(b"\n")
+    *standing, _rows = pickle.loads(zstandard.decompress(body))
+    other = (*standing, thing) if thing in ("rows", [1]) else thing
+    body = zstandard.compress(pickle.dumps(other))
+    head = json.loads(line) | {"body": hashlib.blake2b(body, digest_size=16).hexdigest()}
+
+    assert growing_log.standing_of(path, json.dumps(head).encode() + b"\n" + body) is None
+    assert growing_log.standing_of(path, b"[" * 100_000) is None

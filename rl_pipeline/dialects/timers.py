@@ -154,7 +154,10 @@ def start_of(started: datetime | None, ended: datetime | None, seconds: float) -
     """When an interval began: as printed if that fits the duration, else the end minus the duration."""
     if ended is None:
         return started
-    counted = ended - timedelta(seconds=seconds)
+    try:
+        counted = ended - timedelta(seconds=seconds)
+    except OverflowError:
+        return None  # before all calendars
     if started is None or abs((started - counted).total_seconds()) > SLACK_SECONDS + SLACK_SHARE * seconds:
         return counted
     return started

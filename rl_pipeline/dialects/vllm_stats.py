@@ -64,6 +64,7 @@ MEASURES = {
 
 RATES = frozenset(column for column, _ in MEASURES.values())
 MOST_DIGITS, MOST_DECIMALS = 9, 6  # of a number before and behind the point: together a float holds them exactly
+MOST_PERCENT_DIGITS = 6  # before the point: a fraction rounded to nine decimals is then the nearest float
 
 
 Place = tuple[str, int, "int | None", bool]  # column, run before the point, run behind it, whether in percent
@@ -129,8 +130,9 @@ class StatLines:
         places = number_places(message.payload, head.end(), numbers)
         if places is None or len({run for place in places for run in place[1:3]} - {None}) != len(numbers):
             return None
-        decimals = {behind for _, _, behind, _ in places}
-        digits = tuple(MOST_DECIMALS if run in decimals else MOST_DIGITS for run in range(len(numbers)))
+        most = {behind: MOST_DECIMALS for _, _, behind, _ in places}
+        most |= {whole: MOST_PERCENT_DIGITS for _, whole, _, is_percent in places if is_percent}
+        digits = tuple(most.get(run, MOST_DIGITS) for run in range(len(numbers)))
         engine = None if head.group(1) is None else int(head.group(1))
         return StatPlan(self.context.job, engine, places, digits)
 

@@ -142,10 +142,9 @@ class Demultiplexer:
         """Whether lines without needle matter at present."""
         return bool(self._open)
 
-    @property
-    def traceback_is_open(self) -> bool:
-        """Whether a line with a logger's head may be part of an open message."""
-        return any(item.literal is None for item in self._open.values())
+    def wants_heads(self, line: int) -> bool:
+        """Whether a line with a logger's head may be part of an open message, or ends one that waited too long."""
+        return line > self._deadline or any(item.literal is None for item in self._open.values())
 
     def may_continue(self, raw: bytes, line: int) -> bool:
         """Whether a line without needle has to be looked at: it shows the pid of a process with an open message."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
@@ -101,8 +102,8 @@ class _Resolver:
         return lambda row, stamp: YearResolver(self._evidence(int(lines[row])), None).resolve(stamp)
 
     def _evidence(self, line: int) -> datetime:
-        earlier = [pair for pair in self._all if pair[0] < line]
-        return earlier[-1][1] if earlier else self._before
+        at = bisect_left(self._all, line, key=itemgetter(0))
+        return self._all[at - 1][1] if at else self._before
 
     @cached_property
     def _all(self) -> list[tuple[int, datetime]]:

@@ -107,7 +107,7 @@ class Reading:
     def _scanned(self, scanned: ScannedWindow) -> Iterator[Item]:
         self.report.undecodable_bytes += scanned.undecodable_bytes
         if self.records is None:
-            self._count_folded(scanned.window.data)
+            self.report.folded_lines += _folded_lines(scanned.window.data)
         before, self._dated_lines = self.years.evidence, []
         self.planned = None
         if self.book is not None and self.records is None and before is not None:
@@ -140,6 +140,7 @@ class Reading:
             yield from self._caught_up(line)
             if record_of(raw) is not None:
                 self.records, index = RecordJoiner(), index - 1
+                self.report.folded_lines -= _folded_lines(data[edges[line] :])  # they are counted one by one
                 if planned is not None:
                     planned.leave(bisect_left(scanned.hits, line))
                     self._next = len(planned.ordered or ())
@@ -222,7 +223,7 @@ class Reading:
                 for line in self.records.take(raw, number, offset):
                     yield from self._logical(line)
             elif self.demultiplexer.take_entry(raw, number, whole=len(raw) < len(text)) or (
-                needle and planned is not None and self._stays_planned(planned, hit - 1)
+                needle and planned is not None and self._stays_planned(planned, hit - 1, number)
             ):
                 continue
             elif needle or self.demultiplexer.may_continue(raw, number):
@@ -232,11 +233,9 @@ class Reading:
                 yield from self._line(raw, number, offset, needle=needle, whole=len(raw) < len(text))
         return index
 
-    def _stays_planned(self, planned: PlannedWindow | None, hit: int) -> bool:
+    def _stays_planned(self, planned: PlannedWindow, hit: int, number: int) -> bool:
         """Whether a regular line stands for itself whatever is open; a traceback may be printed with such heads."""
-        if planned is None:
-            return False
-        if not self.demultiplexer.traceback_is_open:
+        if not self.demultiplexer.wants_heads(number):
             return planned.ways[hit] != LONG_WAY
         if planned.ways[hit] == TOGETHER:
             planned.ways[hit] = LONG_WAY
@@ -321,19 +320,22 @@ class Reading:
         self.times.saw(at, None)
         return Moment(at, None)
 
-    def _count_folded(self, data: bytes) -> None:
-        """Lines that Ray left out, over all lines of a window, with or without needle."""
-        at = data.find(REPEATED_MARK)
-        while at >= 0:
-            end = data.find(b"\n", at)
-            end = len(data) if end < 0 else end
-            begin = data.rfind(b"[repeated ", max(0, at - 19), at) + 10
-            digits = data[begin:at]
-            if begin >= 10 and digits.isdigit() and data[at + len(REPEATED_MARK) : end] in USUAL_ENDS:
-                count = believed_count(digits)
-            else:
-                start = max(data.rfind(b"\n", 0, at) + 1, at - 24)
-                found = FOLDED.search(data, start, end)
-                count = believed_count(found.group(1)) if found else repeat_count(data[start:end])
-            self.report.folded_lines += count - 1
-            at = data.find(REPEATED_MARK, end)
+
+def _folded_lines(data: bytes) -> int:
+    """Lines that Ray left out, over all lines of a window, with or without needle."""
+    folded = 0
+    at = data.find(REPEATED_MARK)
+    while at >= 0:
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        begin = data.rfind(b"[repeated ", max(0, at - 19), at) + 10
+        digits = data[begin:at]
+        if begin >= 10 and digits.isdigit() and data[at + len(REPEATED_MARK) : end] in USUAL_ENDS:
+            count = believed_count(digits)
+        else:
+            start = max(data.rfind(b"\n", 0, at) + 1, at - 24)
+            found = FOLDED.search(data, start, end)
+            count = believed_count(found.group(1)) if found else repeat_count(data[start:end])
+        folded += count - 1
+        at = data.find(REPEATED_MARK, end)
+    return folded

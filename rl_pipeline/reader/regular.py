@@ -163,12 +163,14 @@ def _head(raw: bytes, end: int, usual: re.Match[str], plain_end: int) -> Head | 
 
 
 def _tail(raw: bytes) -> Tail | None:
-    """The part behind the needle."""
+    """The part behind the needle; a colour inside the words may stand in the middle of another needle."""
     runs = [found.span() for found in DIGITS.finditer(raw)]
     colours = [found.span() for found in COLOUR.finditer(raw)]
     inside = [any(begin <= start < stop for begin, stop in colours) for start, _ in runs]
     plain = COLOUR.sub(b"", raw)[:-1].decode("ascii")
     words, _ = without_suffix(plain)
+    if len(COLOUR.split(raw, maxsplit=1)[0].rstrip(b"\n")) < len(words):
+        return None
     suffix = REPEATED.search(plain, len(words)) if len(words) < len(plain) else None
     count, numbers, spans = None, [], []
     for number, (start, stop) in enumerate(runs):

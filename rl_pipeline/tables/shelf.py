@@ -109,13 +109,17 @@ class Shelf:
     def earlier(self, key: str, name: str) -> tuple[bytes, Callable[[str], pa.Table]] | None:
         """Bytes written beside the current set, and its tables, also when another set takes its place meanwhile.
 
-        None when the set has no such bytes, or not those that were written, or columns of another version.
+        None when the set has no such bytes, or they or its tables are not what was written, or of another version.
         """
         place, current = self._place(key), self._current(key)
         if current is None or current.is_outdated() or name not in current.beside:
             return None
         content = self._files.read(f"{place}/{current.folder}/{name}.bin")
         if content is None or _digest(content) != current.beside[name]:
+            return None
+        with_rows = {name: stored for name, stored in current.tables.items() if stored.rows}
+        folder = f"{place}/{current.folder}"
+        if not all(_is_intact(self._files.read(f"{folder}/{name}.parquet"), with_rows[name]) for name in with_rows):
             return None
         return content, lambda table: self._tables_of(current, place, [table], None)[table]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from rl_pipeline.dialects import timers
 from rl_pipeline.dialects.contract import JobContext
@@ -84,3 +85,9 @@ def test_the_end_of_an_evaluation_is_told_to_the_other_parsers():
     feed(timers, "Finished: 'eval', time cost: 3.00s", context=context)
 
     assert context.evaluations_ended == 1
+
+
+def test_a_timer_that_would_begin_before_all_calendars_has_no_begin():
+    end = replace(message("Finished: 'step', time cost: 10.00s", line=1), logged_at=datetime(1, 1, 1))
+
+    assert values(feed(timers, end), "started_at", "seconds") == [(None, 10.0)]

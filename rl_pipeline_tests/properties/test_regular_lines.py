@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rl_pipeline.dialects import JobParser
 from rl_pipeline.pipeline import LOG_NEEDLES
 from rl_pipeline.reader import Message, PlannedMessages, ReadReport, read_messages, read_planned
+from rl_pipeline.reader.demultiplexer import PATIENCE_LINES
 from rl_pipeline.schema import JOB_TABLES
 from rl_pipeline.tables.frames import RowSink
 
@@ -131,3 +132,37 @@ def test_usual_lines_have_a_plan_after_the_first_ones(tmp_path, line):
     assert {name: table.to_pylist() for name, table in tables.items()} == {
         name: table.to_pylist() for name, table in expected.items()
     }
+
+
+RAY = "\x1b[36m(Engine pid=77)\x1b[0m "
+USUAL_HEAD = RAY + "2026-06-03 11:22:33.123 | INFO     | pkg.module:run:7 - "
+PERCENT = ENGINE.format(
+    ray=RAY, month=6, day=3, e="0", x="1.0", y="2.0", n=1, m=2, z="{number}.858771", fold=""
+)  # fmt: skip
+COMPLETE = USUAL_HEAD + "Batch generation complete: 5/{number} successful, 1 failed instances"
+UNCLOSED = [USUAL_HEAD + "Step 7: ", RAY + "{'loss/a': '1.0',", RAY + " 'trainer/global_step': 7,"]
+# Given up when the line behind its patience comes, whichever that is.
+GIVEN_UP = [*UNCLOSED, *["chatter"] * (PATIENCE_LINES - 3)]
+
+
+@pytest.mark.parametrize(
+    ("line", "middle"),
+    [
+        pytest.param(PERCENT, [], id="percentages whose fraction no rounding makes exact"),
+        pytest.param(
+            USUAL_HEAD + "Started: 'glp\x1b[mat-Abcdefghijklmnopqrstuvwxyz'", [], id="a needle cut by a colour"
+        ),
+        pytest.param(COMPLETE, GIVEN_UP, id="a block that is given up"),
+    ],
+)
+def test_both_ways_give_the_same_tables_where_they_once_did_not(tmp_path, line, middle):
+    lines = [line.format(number=580_866_000 + number * 7919) for number in range(120)]
+    path = tmp_path / "job.out"
+    path.write_text(FIRST + "\n".join([*lines[:60], *["chatter"] * 100, *middle, *lines[60:], ""]))
+
+    expected, recognised, report = one_by_one(path)
+    tables, also_recognised, also_report, _ = many_at_a_time(path)
+
+    assert (also_recognised, also_report) == (recognised, report)
+    for name, table in expected.items():
+        assert tables[name].to_pylist() == table.to_pylist(), name
