@@ -178,7 +178,7 @@ def _parsed(
     sink.append(rows)
     job = course.summarise(log, report, parser.recognised)
     tables = sink.tables().with_table(Job.TABLE, to_arrow([job], Job))
-    return JobTables(tables=tables, provenance=provenance_of(job), state=kept[0] if kept else None)
+    return JobTables(tables=tables, provenance=provenance_of(job), state=kept[0] if kept and sink.is_settled else None)
 
 
 def provenance_of(job: Job) -> dict[str, Any]:

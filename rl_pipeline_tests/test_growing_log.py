@@ -20,7 +20,7 @@ from rl_pipeline import growing_log, pipeline
 from rl_pipeline.discovery import JobLog
 from rl_pipeline.tables.parquet import write_parquet
 from rl_pipeline.tables.store import TableStore
-from rl_pipeline_tests.properties.test_regular_lines import FIRST, LINES, ROUND
+from rl_pipeline_tests.properties.test_regular_lines import ENGINE, FIRST, LINES, ROUND
 
 # Only what lies behind the first megabyte is gone on with: before it, the whole file is in the light of its beginning.
 CHATTER = "(Engine pid=77) 2026-06-03 11:22:31.000 | DEBUG    | pkg.agent:run:7 - episode finished, nothing to see\n"
@@ -179,6 +179,7 @@ def test_a_stored_table_that_is_not_what_was_written_makes_all_be_read_again(tmp
 def test_kept_state_of_another_form_is_not_used(grown, thing):
     path, store = grown
     earlier = pipeline.earlier_reading(store, KEY)
+    assert earlier is not None
     line, _, body = earlier.state.partition(b"\n")
     *standing, _rows = pickle.loads(zstandard.decompress(body))
     other = (*standing, thing) if thing in ("rows", [1]) else thing
@@ -187,3 +188,22 @@ def test_kept_state_of_another_form_is_not_used(grown, thing):
 
     assert growing_log.standing_of(path, json.dumps(head).encode() + b"\n" + body) is None
     assert growing_log.standing_of(path, b"[" * 100_000) is None
+
+
+def test_a_row_that_comes_late_and_stands_earlier_has_the_place_that_a_full_reading_gives_it(tmp_path):
+    path, store = tmp_path / "run_1.out", TableStore(str(tmp_path / "store"))
+    values = {"ray": "(Engine pid=77) ", "month": 6, "day": 3, "e": "0", "x": "1.0", "y": "2.0", "n": 1, "m": 2}
+    usual = ENGINE.format(**values, z="3.0", fold="") + "\n"
+    record = "2026-06-03T11:22:33.5Z stdout {part} {line}"  # of a container: a part counts when its end has come
+    path.write_bytes(BEGINNING + (usual * 50).encode())
+    read_on(path, store)
+    parts = record.format(part="P", line=usual) + usual + record.format(part="F", line="\n")
+    with path.open("ab") as file:
+        file.write(parts.encode())
+
+    grown, _ = read_on(path, store)
+
+    lines = grown.tables["vllm_stats"].column("line").to_pylist()
+    assert len(lines) == 52
+    assert lines == sorted(lines)
+    assert file_bytes(grown) == file_bytes(pipeline.parse_job(log_at(path)))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from rl_pipeline.schema import Row, Unparsed
+from rl_pipeline.schema import RolloutBatch, Row, Unparsed, VllmStat
 from rl_pipeline.tables.columns import INT64_MAX, Misfit, arrow_schema, column_array, rows_kept
 
 R = TypeVar("R")
@@ -18,6 +18,7 @@ R = TypeVar("R")
 # Rows that wait as Python objects before they become one Arrow batch.
 BATCH_ROWS = 8192
 WAITING_FOR_COLUMNS = 65536  # rows that wait where others, given as columns, may have to stand before them
+BY_LINE = frozenset({VllmStat, RolloutBatch})  # tables whose rows may come as columns: in the order of their lines
 KEPT_UNPACKED = 200_000  # rows; larger tables are unpacked when they are needed
 
 
@@ -73,7 +74,11 @@ class RowSink:
     def __init__(self, row_classes: Iterable[type[Row]], *, batch_rows: int = BATCH_ROWS) -> None:
         self._batch_rows = batch_rows
         self._waiting: dict[type[Row], list[Row]] = {row_class: [] for row_class in row_classes}
-        self._streams = {row_class: _BatchStream(arrow_schema(row_class)) for row_class in self._waiting}
+        self._streams = {
+            row_class: _BatchStream(arrow_schema(row_class), by_line=row_class in BY_LINE)
+            for row_class in self._waiting
+        }
+        self._told = False
         self._untold: list[Row] = []
         self._columns: dict[type[Row], list[pa.Table]] = {}
 
@@ -82,7 +87,7 @@ class RowSink:
         for row in rows:
             waiting = self._waiting[type(row)]
             waiting.append(row)
-            if len(waiting) >= (self._batch_rows if type(row) not in self._columns else WAITING_FOR_COLUMNS):
+            if len(waiting) >= (self._batch_rows if type(row) not in BY_LINE else WAITING_FOR_COLUMNS):
                 self._flush(type(row))
 
     def append_columns(self, row_class: type[Row], columns: Mapping[str, Any]) -> None:
@@ -94,7 +99,6 @@ class RowSink:
                 the number of the one for each row. An absent column has its default.
         """
         table = columns_table(row_class, columns)
-        self._streams[row_class].by_line = True
         held = self._columns.setdefault(row_class, [])
         first = columns["line"].min()
         if sum(map(len, held)) >= self._batch_rows and all(part["line"][-1].as_py() < first for part in held):
@@ -111,6 +115,11 @@ class RowSink:
         for row_class in self._waiting:
             self._flush(row_class)
         return None if self._untold else {row.TABLE: stream.rows for row, stream in self._streams.items()}
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the rows that `settle` counted still stand first; to be asked when all rows are in."""
+        return not (self._told or self._untold) and all(stream.in_order for stream in self._streams.values())
 
     def tables(self) -> CollectedTables:
         """All tables by name; a table without a row has its columns."""
@@ -132,14 +141,14 @@ class RowSink:
             return
         misfits: list[Misfit] = []
         table = to_arrow(rows, row_class, misfits)
-        if columns:
+        if row_class in BY_LINE:
             self._columns[row_class] = []
             table = in_line_order(pa.concat_tables([table, *columns]))
         self._streams[row_class].write(table)
         self._untold += [unparsed_misfit(rows[misfit.row], misfit) for misfit in misfits]
 
     def _tell_misfits(self) -> None:
-        told, self._untold = self._untold, []
+        told, self._untold, self._told = self._untold, [], True
         if Unparsed not in self._streams:
             return
         old = to_rows(self._streams[Unparsed].reader().read_all(), Unparsed)
@@ -241,31 +250,42 @@ class CollectedTables(Mapping[str, pa.Table]):
 class _BatchStream:
     """Arrow batches of one table, compressed in memory."""
 
-    def __init__(self, schema: pa.Schema) -> None:
-        self._schema = schema
+    def __init__(self, schema: pa.Schema, *, by_line: bool = False) -> None:
+        """`by_line`: the rows are in the order of their lines, whatever the order in which they come."""
+        self._schema, self._by_line = schema, by_line
         self._parts: list[pa.Buffer] = []
-        self._written, self._last, self._in_order = 0, 0, True
-        self.by_line = False  # the rows are in the order of their lines
+        self._written, self._first, self._last, self._in_order = 0, 0, 0, True
         self.earlier: EarlierRows | None = None
+        self._earlier_last: int | None = None  # line of the last of these, once it was asked for
 
     @property
     def rows(self) -> int:
         """Rows in all."""
         return self._written + (self.earlier.rows if self.earlier else 0)
 
+    @property
+    def in_order(self) -> bool:
+        """Whether the rows came in the order that they have."""
+        if not (self._by_line and self._in_order and self._written and self.earlier and self.earlier.rows):
+            return self._in_order
+        if self._earlier_last is None:
+            self._earlier_last = self.earlier.read()["line"][self.earlier.rows - 1].as_py()
+        return self._earlier_last <= self._first
+
     def write(self, table: pa.Table) -> None:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, self._schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
             writer.write_table(table)
-        self._written += table.num_rows
-        if "line" in self._schema.names and table.num_rows:
+        if self._by_line and table.num_rows:
             first, last = table["line"][0].as_py(), table["line"][-1].as_py()
+            self._first = self._first if self._written else first
             self._in_order, self._last = self._in_order and first >= self._last, last
+        self._written += table.num_rows
         self._parts.append(sink.getvalue())
 
     def reader(self) -> pa.RecordBatchReader:
         batches = self._batches()
-        if self.by_line and not self._in_order:
+        if not self.in_order:
             batches = iter(in_line_order(pa.Table.from_batches(list(batches), self._schema)).to_batches())
         return pa.RecordBatchReader.from_batches(self._schema, batches)
 
