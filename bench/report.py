@@ -17,10 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from logs import naive as naive_log
 from measuring import Cost, measure, measure_command, rounds, table, timed
 from trials import naive_rows
-
-from logs import naive as naive_log
 
 
 def naive(run: Path, specifications: Path) -> None:

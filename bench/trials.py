@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from make_inputs import make_trials
+
 from measuring import Cost, measure, rounds, table, timed
 
 NEW = 100
