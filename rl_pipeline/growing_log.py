@@ -18,14 +18,13 @@ import pickle
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import zstandard
 
-from rl_pipeline import __version__
+from rl_pipeline.code_version import code_version
 from rl_pipeline.dialects import JobParser
 from rl_pipeline.job_summary import JobCourse
 from rl_pipeline.reader import Resume
@@ -35,6 +34,7 @@ from rl_pipeline.tables.row_tables import EarlierRows, RowSink
 FORMAT = 1
 END_SAMPLE, SAMPLE, SAMPLES = 64 * 1024, 16 * 1024, 30
 MOST_BYTES = 64 * 1024 * 1024  # of what is kept; more is not worth it
+MOST_UNPACKED = 16 * MOST_BYTES
 # What may stand in kept state beside this program's own classes.
 PLAIN_CLASSES = frozenset(
     {
@@ -126,7 +126,9 @@ def standing_of(file: Path, state: bytes) -> Standing | None:
             return None
         if sample_digest(file, head["size"]) != head["sample"]:
             return None
-        text = zstandard.ZstdDecompressor().decompress(body, max_output_size=16 * MOST_BYTES)
+        if zstandard.get_frame_parameters(body).content_size > MOST_UNPACKED:
+            return None
+        text = zstandard.ZstdDecompressor().decompress(body)
         standing = Standing(*OwnClasses(io.BytesIO(text)).load())
     except Exception:  # what others may have written can fail in any way: all is read then
         return None
@@ -156,12 +158,6 @@ def sample_digest(file: Path, size: int) -> str | None:
     return digest.hexdigest()
 
 
-@cache
 def _program() -> str:
-    """A digest of the code that reads logs: what must be the same for kept state to be of use."""
-    package = Path(__file__).parent
-    digest = hashlib.blake2b(f"{__version__} {sys.version}".encode(), digest_size=16)
-    for name in CODE:
-        for path in sorted(package.glob(name)):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+    """What must be the same for kept state to be of use: the code that reads logs, and the Python that pickles."""
+    return f"{code_version(*CODE)} {sys.version}"

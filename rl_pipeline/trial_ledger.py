@@ -14,14 +14,13 @@ path counts; the others are told in `skipped_trials`.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -30,8 +29,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rl_pipeline import __version__
 from rl_pipeline.addresses import is_elsewhere
+from rl_pipeline.code_version import code_version
 from rl_pipeline.dialects.stored_values import stored_names
 from rl_pipeline.reader.trial_folders import RESULT, NotRead, TrialFile
 from rl_pipeline.redaction import may_hold_any, redact
@@ -109,15 +108,9 @@ def distinct_roots(roots: Iterable[Path]) -> list[Path]:
     return [Path(root) for root in real if not any(root.startswith(f"{other.rstrip('/')}/") for other in real)]
 
 
-@cache
 def reading_version() -> str:
     """A digest of the code that reads trials, so that changed code reads everything anew."""
-    package = Path(__file__).parent
-    digest = hashlib.blake2b(__version__.encode(), digest_size=8)
-    for name in CODE:
-        for path in sorted(package.glob(name)):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return code_version(*CODE)
 
 
 class _Reading:
