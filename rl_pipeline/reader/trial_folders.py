@@ -18,7 +18,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Container, Generator, Iterator
+from collections.abc import Callable, Container, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,13 +72,40 @@ class _Folder(NamedTuple):
     is_eval: bool
 
 
-class _Listing(NamedTuple):
-    """What a folder holds, as far as it matters here; `folders` are those to walk, sorted."""
+class Looks(NamedTuple):
+    """What a folder is by the names in it; `inner` are the folders in which further trials may lie, sorted."""
 
-    folders: list[str]
-    result: os.DirEntry[str] | None
+    inner: list[str]
     is_trial_like: bool
     is_surely_trial: bool
+
+    def why_no_result(self, relative: str, depth: int) -> str | None:
+        """Why a folder without `result.json` is worth telling; None for a folder above trials."""
+        if self.inner and not self.is_surely_trial:
+            return None
+        if self.is_trial_like or TRIAL_NAME.search(relative) is not None:
+            return NO_RESULT
+        return NOTHING if depth == 1 else None
+
+
+def looks_of(names: Iterable[str], folders: Iterable[str]) -> Looks:
+    """What a folder is.
+
+    Args:
+        names: of files and folders directly in it; only `SIGNS` matter.
+        folders: those of the folders directly in it that can be walked.
+    """
+    signs = SIGNS.intersection(names)
+    is_trial_like = bool(signs) and SIGN_OF_A_JOB not in signs
+    inner = sorted(name for name in folders if not (is_trial_like and name in PARTS_OF_A_TRIAL))
+    return Looks(inner, is_trial_like, is_trial_like and not SURE_SIGNS.isdisjoint(signs))
+
+
+class _Listing(NamedTuple):
+    """What a folder holds, as far as it matters here."""
+
+    result: os.DirEntry[str] | None
+    looks: Looks
     told: list[NotRead]
 
 
@@ -130,9 +157,9 @@ def _look_into(folder: _Folder, top: str, asked: Container[str] | None) -> tuple
     found: list[Found] = list(listing.told)
     if listing.result is not None:
         found.append(_result_of(folder, top, listing, asked))
-    elif reason := _missing_result(folder, listing):
+    elif reason := listing.looks.why_no_result(folder.relative, folder.depth):
         found.append(NotRead(_shown(folder.relative), reason))
-    return found, listing.folders
+    return found, listing.looks.inner
 
 
 def _listing_of(entries: Iterator[os.DirEntry[str]], folder: _Folder, top: str) -> _Listing:
@@ -152,12 +179,8 @@ def _listing_of(entries: Iterator[os.DirEntry[str]], folder: _Folder, top: str) 
             folders.append(name)
         elif name.endswith(ARCHIVES):
             told.append(NotRead(_shown(_join(folder.relative, name)), "an archive: packed trials are not read"))
-    is_trial_like = bool(signs) and SIGN_OF_A_JOB not in signs
-    if is_trial_like and folders:
-        folders = [name for name in folders if name not in PARTS_OF_A_TRIAL]
-    folders.sort()
     told.sort()
-    return _Listing(folders, result, is_trial_like, is_trial_like and not SURE_SIGNS.isdisjoint(signs), told)
+    return _Listing(result, looks_of(signs, folders), told)
 
 
 def _next_folder(
@@ -190,7 +213,7 @@ def _file_in(folder: str) -> os.stat_result | None:
 
 
 def _result_of(folder: _Folder, top: str, listing: _Listing, asked: Container[str] | None) -> Found:
-    entry, is_leaf = listing.result, not listing.folders
+    entry, is_leaf = listing.result, not listing.looks.inner
     path, shown = f"{folder.path}/{RESULT}", _shown(folder.relative)
     is_link = entry is not None and entry.is_symlink()
     if asked is not None and shown not in asked and entry is not None and _is_file(entry):
@@ -210,15 +233,6 @@ def _result_of(folder: _Folder, top: str, listing: _Listing, asked: Container[st
 def _trial_file(folder: _Folder, path: str, info: os.stat_result, *, is_leaf: bool) -> TrialFile:
     shown = _shown(folder.relative)
     return TrialFile(path, shown, info.st_size, info.st_mtime_ns, info.st_ino, folder.is_eval, is_leaf)
-
-
-def _missing_result(folder: _Folder, listing: _Listing) -> str | None:
-    """Why a folder without `result.json` is worth telling; None for a folder above trials."""
-    if listing.folders and not listing.is_surely_trial:
-        return None
-    if listing.is_trial_like or TRIAL_NAME.search(folder.relative) is not None:
-        return NO_RESULT
-    return NOTHING if folder.depth == 1 else None
 
 
 def _link(entry: os.DirEntry[str], folder: _Folder, top: str) -> Iterator[NotRead]:

@@ -20,19 +20,13 @@ from rl_pipeline.reader.trial_folders import (
     ARCHIVES,
     DEEPEST,
     EVAL_SESSIONS,
-    NO_RESULT,
-    NOTHING,
-    PARTS_OF_A_TRIAL,
     RESULT,
-    SIGN_OF_A_JOB,
-    SIGNS,
-    SURE_SIGNS,
-    TRIAL_NAME,
     Found,
     IsAsItWas,
     NotRead,
     TrialFile,
     find_trials,
+    looks_of,
 )
 from rl_pipeline.trial_files.reading import COLUMNS, Columns, read_columns
 
@@ -117,16 +111,11 @@ class _Folder:
 
     def __init__(self, root: Path, relative: str, depth: int, names: _Names) -> None:
         self._root, self._relative, self._depth, self._names = root, relative, depth, names
-        signs = SIGNS & ({*names.files, *names.folders})
-        self._is_trial_like = bool(signs) and SIGN_OF_A_JOB not in signs
-        self._is_surely_trial = self._is_trial_like and not SURE_SIGNS.isdisjoint(signs)
+        self._looks = looks_of((*names.files, *names.folders), names.folders)
 
     def inner(self) -> list[str]:
         """Folders in which further trials may lie."""
-        if self._depth >= DEEPEST:
-            return []
-        kept = [name for name in self._names.folders if not (self._is_trial_like and name in PARTS_OF_A_TRIAL)]
-        return sorted(kept)
+        return self._looks.inner if self._depth < DEEPEST else []
 
     def found(self) -> Iterator[Found]:
         """Its trial, or why it has none though it looks as if it should, and its archives."""
@@ -140,15 +129,8 @@ class _Folder:
             yield TrialFile(
                 path, shown, result.size_bytes, result.mtime_ns, result.inode, is_eval, is_leaf=not self.inner()
             )
-        elif reason := self._missing():
+        elif reason := self._looks.why_no_result(self._relative, self._depth):
             yield NotRead(shown, reason)
-
-    def _missing(self) -> str | None:
-        if self.inner() and not self._is_surely_trial:
-            return None
-        if self._is_trial_like or TRIAL_NAME.search(self._relative) is not None:
-            return NO_RESULT
-        return NOTHING if self._depth == 1 else None
 
 
 def columns_of(files: Sequence[TrialFile]) -> Columns:
