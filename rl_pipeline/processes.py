@@ -1,7 +1,7 @@
 """Helper processes: fresh interpreters that answer messages, for work that holds Python's lock or much memory.
 
 They are no forks: a fork of a process with threads can hang, and a spawned one of `multiprocessing` would run the
-parent's program again. A helper is told where to find the package and one function to run. A message is its length (4
+parent's program again. A helper is told where to find the package and one function to run. A message is its length (8
 bytes, little-endian) and its content; the helper ends when its input does, so it never outlives its parent.
 """
 
@@ -20,7 +20,7 @@ PROGRAM = "import sys; sys.path[:] = sys.argv[2:]; from {module} import answer; 
 PROGRAM += "from rl_pipeline.processes import answer_all; answer_all(answer)"
 PACKAGES = Path(__file__).parents[1]  # where the package lies, however it was found
 LAST_WORDS_S = 10.0  # a helper whose input is closed ends after the message it is at
-LENGTH_BYTES = 4
+LENGTH_BYTES = 8
 
 Answer = Callable[[bytes], bytes]
 

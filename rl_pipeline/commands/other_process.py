@@ -106,7 +106,7 @@ def _encoded(value: Any) -> bytes | dict[Any, Any]:  # noqa: ANN401 - what Messa
         with pa.ipc.new_stream(sink, value.schema) as writer:
             writer.write_table(value)
         return bytes(sink.getvalue())
-    raise NotImplementedError(f"a {type(value).__name__} does not travel")
+    raise TypeError(f"a {type(value).__name__} does not travel")
 
 
 ENCODE = msgspec.msgpack.Encoder(enc_hook=_encoded).encode
@@ -123,7 +123,7 @@ def _restored(kind: type[Any], value: bytes) -> Any:  # noqa: ANN401 - as above
         import pyarrow as pa
 
         return pa.ipc.open_stream(value).read_all()
-    raise NotImplementedError(f"a {kind.__name__} does not travel")
+    raise TypeError(f"a {kind.__name__} does not travel")
 
 
 def _function(function: str) -> Any:  # noqa: ANN401 - any function

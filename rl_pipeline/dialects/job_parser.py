@@ -113,8 +113,10 @@ class JobParser:
         for needle, candidate in self._regular.items():
             if needle.decode() in message.payload:
                 plan = cast(RegularParser, candidate.parser).plan(message, numbers, dated=dated)
+                if plan is None or plan.in_order != dated:
+                    return None
                 self._plan_names[id(plan)] = candidate.name
-                return plan if plan is None or plan.in_order == dated else None
+                return plan
         return None
 
     def parse_ordered(self, run: OrderedRun) -> list[JobRow]:

@@ -153,6 +153,9 @@ class BreakdownPlan:
 class RolloutBatches:
     """Joins breakdown, mode and completion of each source."""
 
+    REGULAR = NEEDLES
+    ROW: ClassVar[type[JobRow]] = RolloutBatch
+
     def __init__(self, context: JobContext) -> None:
         self.context = context
         self.breakdowns: dict[Source, Breakdown] = {}
@@ -161,9 +164,6 @@ class RolloutBatches:
         self.evaluations_ended = 0
         self._lines: OrderedLines | None = None
         self._collected: list[tuple[int, str | None, dict[str, int], int | None, bool]] = []
-
-    REGULAR = NEEDLES
-    ROW: ClassVar[type[JobRow]] = RolloutBatch
 
     def plan(
         self, message: Message, numbers: Sequence[tuple[int, int]], *, dated: bool

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rl_pipeline.reader.envelopes import source_of_process
 from rl_pipeline.reader.lines import REPEATED, USUAL, plain_text, without_suffix
 from rl_pipeline.reader.message import Message, Source
+from rl_pipeline.reader.stamps import DATED_STAMP, UNDATED_STAMP
 
 if TYPE_CHECKING:
     from rl_pipeline.reader.ordered import OrderedLines
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 DIGITS = re.compile(rb"[0-9]+")
 COLOUR = re.compile(rb"\x1b\[[0-9;]{0,12}m")
 BARE_COLOUR = re.compile(rb"\[[0-9;]{1,12}m")  # what is left of one without its escape byte
-DATED_STAMP, UNDATED_STAMP = 23, 14  # characters of `2026-01-09 11:22:33.444` and of `01-09 11:22:33`
 MAX_LINE = 4096  # longer lines go the long way
 MOST_DIGITS = 9
 
@@ -93,7 +93,6 @@ class Tail:
     that is Ray's repeat count. `numbers`: the other runs, and `spans`: where these stand in `words`.
     """
 
-    raw: bytes
     skeleton: bytes
     fixed: tuple[tuple[int, bytes], ...]
     count: int | None
@@ -118,11 +117,6 @@ class PlannedMessages:
     repeat_counts: Any
     numbers: Any
     digits: Any
-
-
-def skeleton_of(raw: bytes) -> bytes:
-    """The bytes with each run of digits as one `0`."""
-    return DIGITS.sub(b"0", raw)
 
 
 def learn(raw: bytes, end: int) -> tuple[Head, Tail] | None:
@@ -187,4 +181,4 @@ def _tail(raw: bytes) -> Tail | None:
     if (suffix is None) != (count is None):
         return None
     fixed = tuple((number, raw[slice(*runs[number])]) for number in range(len(runs)) if inside[number])
-    return Tail(raw, skeleton_of(raw), fixed, count, tuple(numbers), tuple(spans), words)
+    return Tail(DIGITS.sub(b"0", raw), fixed, count, tuple(numbers), tuple(spans), words)

@@ -16,12 +16,16 @@ pytestmark = pytest.mark.dagster
 EXPERIMENTS = 3
 
 
-def test_a_backfill_that_was_killed_goes_on_where_it_was(tmp_path: Path):
-    lab = Lab(tmp_path)
+def archive(folder: Path) -> tuple[Lab, list[str], dict[str, str]]:
+    """A laboratory with an archive, and the command that fills its store, with its environment."""
+    lab = Lab(folder)
     for number in range(EXPERIMENTS):
         lab.write_job(f"exp{number}", 101, end=TIME_LIMIT)
-    command = [str(BIN / "rl-pipeline"), "backfill", str(lab.root)]
-    environment = {**lab.environment(), "HOME": str(tmp_path)}
+    return lab, [str(BIN / "rl-pipeline"), "backfill", str(lab.root)], {**lab.environment(), "HOME": str(folder)}
+
+
+def test_a_backfill_that_was_killed_goes_on_where_it_was(tmp_path: Path):
+    lab, command, environment = archive(tmp_path)
 
     with service(command, environment, folder=tmp_path, log=tmp_path / "first.log") as first:
         until("the first report", lambda: list(lab.settings.reports.glob("*/report.json")))
@@ -40,11 +44,7 @@ def test_a_backfill_that_was_killed_goes_on_where_it_was(tmp_path: Path):
 
 
 def test_an_interrupted_backfill_stops(tmp_path: Path):
-    lab = Lab(tmp_path)
-    for number in range(EXPERIMENTS):
-        lab.write_job(f"exp{number}", 101, end=TIME_LIMIT)
-    command = [str(BIN / "rl-pipeline"), "backfill", str(lab.root)]
-    environment = {**lab.environment(), "HOME": str(tmp_path)}
+    lab, command, environment = archive(tmp_path)
 
     with service(command, environment, folder=tmp_path, log=tmp_path / "first.log") as first:
         until("the first report", lambda: list(lab.settings.reports.glob("*/report.json")))
