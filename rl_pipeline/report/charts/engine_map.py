@@ -64,7 +64,7 @@ def engine_map_chart(data: ChartData, theme: Theme) -> Chart | None:
         name="engine_map",
         title=title,
         subtitle=subtitle,
-        alt=f"A grid of {plural(len(order), 'engine')} by time, coloured by running requests. {title}.",
+        alt=f"A grid of {plural(len(order), 'row')}, each an engine of one job, by time, coloured by running requests. {title}.",
         spec=specification(title, subtitle, theme, body),
         columns=COLUMNS,
         rows=rows,
@@ -96,4 +96,4 @@ def _title(courses: EngineCourses) -> str:
     if not averages:
         return f"{plural(courses.engines, 'engine')} over time"
     low, high = fixed(min(averages), 1), fixed(max(averages), 1)
-    return f"{plural(courses.engines, 'engine')} compute between {low} and {high} requests at a time on average"
+    return f"Engines compute between {low} and {high} requests at a time on average, each in each job"

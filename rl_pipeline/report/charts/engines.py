@@ -80,7 +80,7 @@ def _title(bins: tuple[EngineBin, ...]) -> str:
     if not running:
         return "Engine load over time"
     low, high = min(running), max(running)
-    seen = f"{queued} of {plural(len(bins), 'bin')} see a queue" if queued else "none waits"
+    seen = f"{queued} of {plural(len(bins), 'bin')} see a queue" if queued else "no request waits"
     return f"Between {low:.1f} and {high:.1f} requests run on an engine; {seen}"
 
 

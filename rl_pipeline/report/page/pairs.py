@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from rl_pipeline.analysis.experiment_card import profile_of
-from rl_pipeline.analysis.experiment_comparison import Comparability, comparability, compare_experiments
+from rl_pipeline.analysis.experiment_comparison import (
+    COMMON_TASKS,
+    Comparability,
+    comparability,
+    compare_experiments,
+)
 from rl_pipeline.report.formatting import ABSENT, p_equals, plural, signed, typographic
 from rl_pipeline.report.page.experiments import Listed
 
@@ -73,6 +78,8 @@ def _pair(a: Listed, b: Listed, *, with_difference: bool) -> PairView:
     steps = f"steps {found.common_steps[0]}–{found.common_steps[1]}" if found.common_steps else ""
     rate, tasks = found.solve_rate, plural(found.common_tasks, "common task")
     points = ABSENT
+    if rate is None and found.common_tasks < COMMON_TASKS:
+        tasks += f", solve rates from {COMMON_TASKS} on"
     if rate is not None and rate.value is not None:
         bounds = f"[{_points(rate.lower)}, {_points(rate.upper)}]"
         p = "" if found.solve_rate_p is None else f", {p_equals(found.solve_rate_p)}"
