@@ -64,7 +64,8 @@ def engine_map_chart(data: ChartData, theme: Theme) -> Chart | None:
         name="engine_map",
         title=title,
         subtitle=subtitle,
-        alt=f"A grid of {plural(len(order), 'row')}, each an engine of one job, by time, coloured by running requests. {title}.",
+        alt=f"A grid by time of {plural(len(order), 'row')}, each an engine of one job, coloured by running requests. "
+        f"{title}.",
         spec=specification(title, subtitle, theme, body),
         columns=COLUMNS,
         rows=rows,
