@@ -22,6 +22,7 @@ ANY_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
 IDENTIFIER = re.compile(rb"[0a-f-]{12,}")
 QUOTED_IDENTIFIER = re.compile(rb'"[0a-f-]{12,}"')  # is found faster
 ANYTHING = b"\0"  # stands in no JSON text
+BETWEEN = b"\1"  # neither does this
 
 
 class SecretCounter:
@@ -64,6 +65,25 @@ class SecretCounter:
             return sum(redact(text.decode("utf-8", "replace")).found.values())
         self._remember(unknown, () if announces else (shape,))
         return 0
+
+    def count_all(self, texts: Sequence[bytes], names: Sequence[tuple[bytes, ...]]) -> list[int]:
+        """`count` of each text with its names; those whose shape is known cost a fraction of it."""
+        bare = [self._without_names(text, its) for text, its in zip(texts, names, strict=True)]
+        shapes = QUOTED_IDENTIFIER.sub(ANYTHING, BETWEEN.join(bare).translate(ANY_DIGIT)).split(BETWEEN)
+        if len(shapes) != len(texts):  # what stands between stands inside of one, too
+            shapes = [b""] * len(texts)
+        return [
+            0 if shape in self._shapes else self.count(text, *its)
+            for shape, text, its in zip(shapes, texts, names, strict=True)
+        ]
+
+    def _without_names(self, text: bytes, names: tuple[bytes, ...]) -> bytes:
+        """The lines that differ, with anything in the place of names; nothing when the text is built differently."""
+        together = b"\n".join(self._lines_that_differ(text[:SEARCHED]) or ())
+        for name in names:
+            if name:
+                together = together.replace(name, ANYTHING)
+        return together
 
     def _lines_that_differ(self, text: bytes) -> list[bytes] | None:
         """What stands between the equal stretches; None when the text is built differently."""

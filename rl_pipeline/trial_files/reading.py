@@ -10,7 +10,7 @@ import stat
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from rl_pipeline.dialects.harbor_trial import trial_facts
+from rl_pipeline.dialects.harbor_columns import TrialColumns
 from rl_pipeline.dialects.parsed_trial import NAMES, ParsedTrial
 from rl_pipeline.dialects.stored_values import stored_name
 from rl_pipeline.redaction import may_hold_any
@@ -20,7 +20,8 @@ READ_BYTES = 2**20
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)  # never wait for a pipe's writer
 
 IDENTIFIER = "0123456789abcdef-"  # no credential is made of these alone
-NO_FACTS = (None,) * len(ParsedTrial._fields)
+TOGETHER = 16  # names of which one may hold a credential: they are looked at one by one
+NOT_REGULAR, TOO_LARGE = "not a regular file", f"larger than {LARGEST_FILE >> 20} MiB; not read"
 
 
 class FileRead(NamedTuple):
@@ -42,48 +43,54 @@ Columns = list[list[Any]]
 
 def read_columns(paths: Sequence[str | bytes]) -> Columns:
     """One list per name of `COLUMNS`, with one value per file in their order; times in UTC may say that they are."""
-    columns = [list(column) for column in zip(*[_row(path) for path in paths], strict=True)] or [[] for _ in COLUMNS]
+    trials = TrialColumns()
+    files: list[FileRead] = []
+    for path in paths:
+        told = _read(path)
+        if isinstance(told, FileRead):
+            trials.add_unread()
+            files.append(told)
+        else:
+            content, info = told
+            trials.add(content)
+            files.append(FileRead(info.st_size, info.st_mtime_ns, info.st_ino, None, True))
+    facts, reasons = trials.told()
+    for row, reason in reasons.items():
+        files[row] = files[row]._replace(reason=reason)
+    columns = [*(list(column) for column in zip(*files, strict=True)), *facts] if files else [[] for _ in COLUMNS]
     _clean_names(columns)
     return columns
 
 
 def _clean_names(columns: Columns) -> None:
-    """Take credentials out of names: one look at all of them together costs a fraction of a look at each."""
+    """Take credentials out of names: one look at many of them together costs a fraction of a look at each."""
     names = slice(len(FileRead._fields), len(FileRead._fields) + NAMES)
     different: set[str | None] = set().union(*columns[names])
-    together = "\n".join(name for name in different if name and name.strip(IDENTIFIER))
-    if may_hold_any(together):
-        columns[names] = [[name and stored_name(name) for name in column] for column in columns[names]]
+    told = [name for name in different if name and name.strip(IDENTIFIER)]
+    if may_hold_any("\n".join(told)):
+        some = [told[start : start + TOGETHER] for start in range(0, len(told), TOGETHER)]
+        suspects = [name for group in some if may_hold_any("\n".join(group)) for name in group]
+        stored = {name: shown for name in suspects if (shown := stored_name(name)) != name}
+        columns[names] = [[stored.get(name, name) for name in column] for column in columns[names]]
 
 
-def _row(path: str | bytes) -> tuple[Any, ...]:
+def _read(path: str | bytes) -> tuple[bytes, os.stat_result] | FileRead:
+    """The content of a file and its state, or why it was not read."""
     try:
         descriptor = os.open(path, OPEN_FLAGS)
     except OSError as error:
-        return None, None, None, _why(error), False, *NO_FACTS
+        return FileRead(None, None, None, _why(error), is_lasting=False)
     try:
         info = os.fstat(descriptor)
-        told, is_lasting = _told(descriptor, info)
+        if not stat.S_ISREG(info.st_mode):
+            return FileRead(info.st_size, info.st_mtime_ns, info.st_ino, NOT_REGULAR, is_lasting=False)
+        if info.st_size > LARGEST_FILE:
+            return FileRead(info.st_size, info.st_mtime_ns, info.st_ino, TOO_LARGE, is_lasting=True)
+        return _content(descriptor, info.st_size), info
     except OSError as error:
-        told, is_lasting, info = _why(error), False, os.stat_result((0,) * 10)
+        return FileRead(0, 0, 0, _why(error), is_lasting=False)
     finally:
         os.close(descriptor)
-    if isinstance(told, str):
-        return info.st_size, info.st_mtime_ns, info.st_ino, told, is_lasting, *NO_FACTS
-    return info.st_size, info.st_mtime_ns, info.st_ino, None, True, *told
-
-
-def _told(descriptor: int, info: os.stat_result) -> tuple[tuple[Any, ...] | str, bool]:
-    """The trial, or why the file is none, and whether that lasts."""
-    if not stat.S_ISREG(info.st_mode):
-        return "not a regular file", False
-    if info.st_size > LARGEST_FILE:
-        return f"larger than {LARGEST_FILE >> 20} MiB; not read", True
-    content = _content(descriptor, info.st_size)
-    try:
-        return trial_facts(content), True
-    except Exception as error:
-        return f"the trial reader failed on it ({type(error).__name__}); please report this file", True
 
 
 def _content(descriptor: int, size: int) -> bytes:
