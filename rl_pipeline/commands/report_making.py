@@ -67,7 +67,7 @@ def analyse(making: Making, secret: str) -> list[bytes]:
         What a helper is to draw, in the order of the marks.
     """
     from rl_pipeline.report.bundle import drafted, write_numbers, write_pages
-    from rl_pipeline.report.page.picture_helper import asked
+    from rl_pipeline.report.page.chart_messages import asked
     from rl_pipeline.report.page.stand_ins import stand_ins
 
     experiment, folder = making.experiment, making.work / BUNDLE

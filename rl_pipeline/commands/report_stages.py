@@ -80,7 +80,7 @@ def last_call(process: OtherProcess, function: str, making: Making) -> None:
 
 def draw(asked: list[bytes], folder: Path, secret: str) -> None:
     """Draw the charts, and put them into the page."""
-    from rl_pipeline.report.page.picture_helper import CHART
+    from rl_pipeline.report.page.chart_messages import CHART
     from rl_pipeline.report.page.pictures import write_pixels
     from rl_pipeline.report.page.stand_ins import with_pictures
     from rl_pipeline.report.page.studio import drawn

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from rl_pipeline.report.charts.chart import WIDTH, Chart
@@ -52,18 +52,33 @@ class LegendEntry:
     text: str
 
 
-def drawing(chart: Chart, width: int | None = None) -> str:
-    """The chart without title and legend as SVG text.
+class Evaluated(NamedTuple):
+    """A chart without title and legend as Vega draws it, as SVG text.
+
+    Attributes:
+        wide: at its own width.
+        narrow: for a phone; None for small charts, which fit.
+    """
+
+    wide: str
+    narrow: str | None
+
+
+def evaluated(chart: Chart) -> Evaluated:
+    """A chart made with `palette.PAGE`, evaluated once for each width."""
+    spec = _bare(dict(chart.spec))
+    narrow = None if chart.is_small else _thinned(_resized(spec, NARROW_WIDTH / WIDTH), len(chart.rows))
+    return Evaluated(svg_of(spec), None if narrow is None else svg_of(narrow))
+
+
+def drawing(svg: str, name: str) -> str:
+    """What Vega drew, as a page can hold it.
 
     Args:
-        chart: made with `palette.PAGE`.
-        width: of its plot in CSS pixels; None leaves it as it is.
+        svg: of `evaluated`.
+        name: that no other drawing of the page has; what is referred to inside is named by it.
     """
-    spec = _bare(dict(chart.spec))
-    if width is not None:
-        spec = _thinned(_resized(spec, width / WIDTH), len(chart.rows))
-    made = _tree(svg_of(spec), f"{chart.name}-{width or 'w'}")
-    return ElementTree.tostring(made, encoding="unicode")
+    return ElementTree.tostring(_tree(svg, name), encoding="unicode")
 
 
 def legend(chart: Chart) -> tuple[LegendEntry, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rl_pipeline.report.charts.chart import Chart
-from rl_pipeline.report.page.drawing import NARROW_WIDTH, LegendEntry, drawing, legend
+from rl_pipeline.report.page.drawing import NARROW_WIDTH, Evaluated, LegendEntry, drawing, evaluated, legend
 from rl_pipeline.report.palette import FONT, LIGHT, Theme, variables
 from rl_pipeline.report.vega import png_of
 
@@ -42,8 +42,13 @@ class Picture:
 
 def picture_of(chart: Chart) -> Picture:
     """The chart as a picture, drawn in this process."""
-    narrow = None if chart.is_small else drawing(chart, NARROW_WIDTH)
-    picture = Picture(chart=chart, wide=drawing(chart), narrow=narrow)
+    return finished(chart, evaluated(chart))
+
+
+def finished(chart: Chart, drawings: Evaluated) -> Picture:
+    """The picture from what Vega drew of the chart; no specification is evaluated."""
+    narrow = None if drawings.narrow is None else drawing(drawings.narrow, f"{chart.name}-{NARROW_WIDTH}")
+    picture = Picture(chart=chart, wide=drawing(drawings.wide, f"{chart.name}-w"), narrow=narrow)
     return replace(picture, pixels=png(picture))
 
 

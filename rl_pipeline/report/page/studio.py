@@ -1,45 +1,47 @@
-"""Charts drawn in helper processes: on several cores, and with their memory given back when the charts are done."""
+"""Charts drawn in helper processes: on two cores, and with their memory given back when the charts are done.
+
+One process evaluates specifications, another one makes pictures and pixels of what it left; a chart goes through both.
+"""
 
 from __future__ import annotations
 
-import queue
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 
 from rl_pipeline.processes import Helper
 from rl_pipeline.report.charts.chart import Chart
-from rl_pipeline.report.page.picture_helper import asked, picture_in
-from rl_pipeline.report.page.pictures import Picture, picture_of
+from rl_pipeline.report.page.chart_messages import asked
+from rl_pipeline.report.page.drawing import Evaluated, evaluated
+from rl_pipeline.report.page.evaluator import drawings_in
+from rl_pipeline.report.page.finisher import picture_in, question
+from rl_pipeline.report.page.pictures import Picture, finished
 
-HELPER = "rl_pipeline.report.page.picture_helper"
-HELPERS = 2
+PAGE_PACKAGE = "rl_pipeline.report.page"
 
 
-def drawn(charts: Sequence[Chart], *, helpers: int = HELPERS) -> tuple[Picture, ...]:
-    """Every chart as a picture, drawn by helper processes, in the order of the charts.
+def drawn(charts: Sequence[Chart], *, here: bool = False) -> tuple[Picture, ...]:
+    """Every chart as a picture, in the order of the charts.
 
     Args:
         charts: made with `palette.PAGE`.
-        helpers: how many charts are drawn at once; 0 draws in this process.
+        here: whether to draw in this process.
     """
-    with Studio(min(helpers, len(charts))) as studio:
+    if not charts:
+        return ()
+    with Studio(here=here) as studio:
         return studio.pictures_of(charts)
 
 
 class Studio:
-    """Some helpers that draw; each has the renderer in memory, some 120 MB.
+    """The two helpers that draw.
 
     Args:
-        size: how many; 0 draws in this process.
+        here: whether this process does all of it.
     """
 
-    def __init__(self, size: int) -> None:
-        self.helpers = [Helper(HELPER) for _ in range(size)]
-        self._free: queue.SimpleQueue[Helper] = queue.SimpleQueue()
-        for helper in self.helpers:
-            self._free.put(helper)
-        self._pool = ThreadPoolExecutor(max(1, size), thread_name_prefix="drawing")
+    def __init__(self, *, here: bool = False) -> None:
+        self.evaluator, self.finisher = _Stage("evaluator", here=here), _Stage("finisher", here=here)
 
     def __enter__(self) -> Studio:
         return self
@@ -47,9 +49,8 @@ class Studio:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._pool.shutdown(cancel_futures=True)
-        for helper in self.helpers:
-            helper.close()
+        for stage in (self.evaluator, self.finisher):
+            stage.close()
 
     def pictures_of(self, charts: Sequence[Chart]) -> tuple[Picture, ...]:
         """The charts' pictures in order; the largest are drawn first, so that none is waited for at the end.
@@ -58,29 +59,47 @@ class Studio:
             ValueError: a chart can not be drawn.
         """
         first = sorted(range(len(charts)), key=lambda place: -len(charts[place].rows))
-        drawing = {place: self._pool.submit(self._picture_of, charts[place]) for place in first}
-        return tuple(drawing[place].result() for place in range(len(charts)))
+        drawings = {place: self.evaluator.pool.submit(self._evaluated, charts[place]) for place in first}
+        pictures = {place: self.finisher.pool.submit(self._finished, charts[place], drawings[place]) for place in first}
+        return tuple(pictures[place].result() for place in range(len(charts)))
 
-    def _picture_of(self, chart: Chart) -> Picture:
-        """From a helper; from this process when there are none, or none can be started here."""
-        if not self.helpers:
-            return picture_of(chart)
-        message, helper = asked(chart), self._free.get()
-        try:
-            answer = helper.ask(message)
-            if answer is None and helper.process is not None:  # it died: of this chart, or of want of memory
-                helper = self._another(helper)
-                answer = helper.ask(message)
-        finally:
-            self._free.put(helper)
-        if answer is None and helper.process is None:
-            return picture_of(chart)
-        if answer is None:
-            raise ValueError(f"the renderer died of the chart {chart.name}")
-        return picture_in(answer, chart)
+    def _evaluated(self, chart: Chart) -> Evaluated:
+        answer = self.evaluator.ask(asked(chart), chart.name)
+        return evaluated(chart) if answer is None else drawings_in(answer)
 
-    def _another(self, helper: Helper) -> Helper:
-        helper.close()
-        another = Helper(HELPER)
-        self.helpers[self.helpers.index(helper)] = another
-        return another
+    def _finished(self, chart: Chart, drawings: Future[Evaluated]) -> Picture:
+        done = drawings.result()
+        answer = self.finisher.ask(question(asked(chart), done), chart.name)
+        return finished(chart, done) if answer is None else picture_in(answer, chart)
+
+
+class _Stage:
+    """One helper, and the thread that talks to it."""
+
+    def __init__(self, module: str, *, here: bool) -> None:
+        self._module = f"{PAGE_PACKAGE}.{module}"
+        self.helper = None if here else Helper(self._module)
+        self.pool = ThreadPoolExecutor(1, thread_name_prefix=module)
+
+    def ask(self, message: bytes, name: str) -> bytes | None:
+        """What the helper answers; None when there is none, or none can be started here.
+
+        Raises:
+            ValueError: the chart of this name ends every helper.
+        """
+        if self.helper is None:
+            return None
+        answer = self.helper.ask(message)
+        if answer is None and self.helper.process is not None:  # it died: of this chart, or of want of memory
+            self.helper.close()
+            self.helper = Helper(self._module)
+            answer = self.helper.ask(message)
+        if answer is None and self.helper.process is not None:
+            raise ValueError(f"the renderer died of the chart {name}")
+        return answer
+
+    def close(self) -> None:
+        """End the helper; charts that wait are not drawn."""
+        self.pool.shutdown(cancel_futures=True)
+        if self.helper is not None:
+            self.helper.close()

@@ -31,7 +31,7 @@ IMPOSSIBLE = replace(CHART, spec={**SPEC, "mark": "nonsense"})
 
 @pytest.fixture(scope="module")
 def studio() -> Iterator[Studio]:
-    with Studio(2) as some:
+    with Studio() as some:
         yield some
 
 
@@ -53,22 +53,24 @@ def test_what_cannot_be_drawn_is_an_error_and_the_next_one_is_drawn(studio: Stud
     assert studio.pictures_of([CHART])[0].wide.startswith("<svg")
 
 
-def test_a_helper_that_died_is_replaced():
-    with Studio(1) as some:
-        process = some.helpers[0].process
-        assert process is not None
-        process.kill()
-        process.wait()
+@pytest.mark.parametrize("stage", ["evaluator", "finisher"])
+def test_a_helper_that_died_is_replaced(stage: str):
+    with Studio() as some:
+        helper = getattr(some, stage).helper
+        assert helper is not None
+        assert helper.process is not None
+        helper.process.kill()
+        helper.process.wait()
 
         assert some.pictures_of([CHART])[0].wide.startswith("<svg")
-        assert some.helpers[0].process is not process
+        assert getattr(some, stage).helper is not helper
 
 
 @pytest.mark.parametrize("program", ["", "/nowhere/python"])
 def test_without_helpers_charts_are_drawn_here(program: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "executable", program)
 
-    assert drawn([CHART]) == drawn([CHART], helpers=0)
+    assert drawn([CHART]) == drawn([CHART], here=True)
 
 
 def test_no_chart_starts_no_helper():
