@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy import optimize, special
+from scipy import special
 
 from rl_pipeline.analysis.estimates import plain, ratio
+
+SIZES = -20.0, 20.0  # logarithms between which a + b is looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,8 +145,7 @@ def beta_binomial(mean: float | None, pass_at_k: float | None, k: int, *, sample
             group_size=k,
             reason=reason,
         )
-    log_size = optimize.brentq(lambda x: _none_solved(mean, math.exp(x), k) - (1 - pass_at_k), -20.0, 20.0)
-    size = math.exp(float(log_size))
+    size = _size_with(mean, 1 - pass_at_k, k)
     a, b = mean * size, (1 - mean) * size
     correlation = 1 / (size + 1)
     none, every = _none_solved(mean, size, k), _none_solved(1 - mean, size, k)
@@ -201,6 +202,15 @@ def _impossible(mean: float | None, pass_at_k: float | None, k: int) -> str | No
     if not mean < pass_at_k < 1 - (1 - mean) ** k:
         return f"no distribution over prompts has mean {mean:.4g} and pass@{k} {pass_at_k:.4g}"
     return None
+
+
+def _size_with(mean: float, none_solved: float, k: int) -> float:
+    """The a + b at which a share of the groups has no success; the larger it is, the fewer they are."""
+    low, high = SIZES
+    while low < (middle := (low + high) / 2) < high:
+        is_smaller = _none_solved(mean, math.exp(middle), k) > none_solved
+        low, high = (middle, high) if is_smaller else (low, middle)
+    return math.exp(low)
 
 
 def _none_solved(mean: float, size: float, k: int) -> float:

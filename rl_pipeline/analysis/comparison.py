@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from rl_pipeline.analysis.estimates import (
     DEFAULT_LEVEL,
@@ -26,6 +25,7 @@ from rl_pipeline.analysis.estimates import (
     plain,
 )
 from rl_pipeline.analysis.intervals import bootstrap_difference
+from rl_pipeline.analysis.rank_statistics import mann_whitney, midranks, welch
 
 Values = Sequence[float] | npt.NDArray[Any]
 PERMUTATIONS = 20_000
@@ -116,7 +116,7 @@ def permutation_p(a: FloatArray, b: FloatArray, *, permutations: int = PERMUTATI
 
 def cliffs_delta(a: FloatArray, b: FloatArray) -> float:
     """P(a > b) − P(a < b) over all pairs; from the Mann–Whitney statistic."""
-    ranks = stats.rankdata(np.concatenate([a, b]))
+    ranks = midranks(np.concatenate([a, b]))
     u = float(ranks[: a.size].sum()) - a.size * (a.size + 1) / 2
     return 2 * u / (a.size * b.size) - 1
 
@@ -146,13 +146,11 @@ def welch_p(a: FloatArray, b: FloatArray) -> float | None:
     """Two-sided p of Welch's t test; None when nothing varies or a side has fewer than two values."""
     if min(a.size, b.size) < 2 or (np.ptp(a) == 0 and np.ptp(b) == 0):
         return None
-    spreads = float(a.std(ddof=1)), float(b.std(ddof=1))
-    found = stats.ttest_ind_from_stats(a.mean(), spreads[0], a.size, b.mean(), spreads[1], b.size, equal_var=False)
-    return plain(float(found.pvalue))
+    return plain(welch(a, b))
 
 
 def mann_whitney_p(a: FloatArray, b: FloatArray) -> float | None:
     """Two-sided p of the Mann–Whitney U test; None when a side is empty."""
     if not a.size or not b.size:
         return None
-    return plain(float(stats.mannwhitneyu(a, b).pvalue))
+    return plain(mann_whitney(a, b))

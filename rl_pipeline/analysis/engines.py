@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 
 from rl_pipeline.analysis.engine_load import engine_lines
 from rl_pipeline.analysis.imbalance import Imbalance, imbalance_of
+from rl_pipeline.analysis.rank_statistics import sen_slope
 from rl_pipeline.analysis.thresholds import SHARED, Thresholds
 
 UNDER_FED, OFF_THE_PATH, WELL_USED = "under-fed", "off the critical path", "well used"
@@ -266,7 +266,7 @@ def throughput_gain(rows: pd.DataFrame) -> float | None:
     spread = float(pairs["running"].quantile(0.9) - pairs["running"].quantile(0.1))
     if spread == 0 or chosen["running"].nunique() < 2:
         return 0.0
-    slope = float(stats.theilslopes(chosen["generation_throughput"], chosen["running"]).slope)
+    slope = float(sen_slope(chosen["generation_throughput"].to_numpy(), chosen["running"].to_numpy()).slope)
     return slope * spread / middle
 
 

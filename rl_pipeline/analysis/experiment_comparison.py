@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from rl_pipeline.analysis.comparison import Difference, compare
 from rl_pipeline.analysis.estimates import DEFAULT_LEVEL, DEFAULT_SEED, Estimate, FloatArray, not_measurable, plain
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.pass_at_k import SCORED
 from rl_pipeline.analysis.populations import Populations, find_populations, training_trials
+from rl_pipeline.analysis.rank_statistics import signed_rank
 from rl_pipeline.analysis.replayed_prompts import pass_metric
 from rl_pipeline.analysis.series import REWARD, all_rows, canonical_of, settled, steps_of, values_of
 from rl_pipeline.schema import SOLVED, UNSCORED
@@ -207,10 +208,11 @@ def _paired_rate(a: ExperimentProfile, b: ExperimentProfile, tasks: list[str]) -
     population = f"tasks with {SCORED} in both"
     if gains.size < 2:
         return not_measurable("fewer than two common tasks", population=population), None
-    half = float(stats.t.ppf(0.5 + DEFAULT_LEVEL / 2, gains.size - 1) * stats.sem(gains))
+    error = float(gains.std(ddof=1)) / math.sqrt(gains.size)
+    half = float(special.stdtrit(gains.size - 1, 0.5 + DEFAULT_LEVEL / 2)) * error
     mean = float(gains.mean())
     moved = gains[gains != 0]
-    p = plain(float(stats.wilcoxon(moved).pvalue)) if moved.size >= 6 else None
+    p = plain(signed_rank(moved)) if moved.size >= 6 else None
     estimate = Estimate(
         value=mean,
         lower=mean - half,
@@ -218,7 +220,7 @@ def _paired_rate(a: ExperimentProfile, b: ExperimentProfile, tasks: list[str]) -
         n=int(gains.size),
         population=population,
         method="paired t over tasks",
-        standard_error=float(stats.sem(gains)),
+        standard_error=error,
         spread=float(gains.std(ddof=1)),
     )
     return estimate, p

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from rl_pipeline.analysis.batch_booking import book_batches
 from rl_pipeline.analysis.estimates import Estimate, FloatArray, plain, ratio
@@ -193,7 +193,7 @@ def share_variation_p(hits: FloatArray, totals: FloatArray) -> float | None:
     expected = totals * hits.sum() / totals.sum()
     rest = totals - expected
     statistic = float(((hits - expected) ** 2 / expected + (hits - expected) ** 2 / rest).sum())
-    return plain(float(stats.chi2.sf(statistic, hits.size - 1)))
+    return plain(float(special.chdtrc(hits.size - 1, statistic)))
 
 
 def find_coverage(frames: ExperimentFrames, rows: pd.DataFrame) -> Coverage:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from rl_pipeline.analysis.comparison import Difference, compare
 from rl_pipeline.analysis.estimates import plain
 from rl_pipeline.analysis.populations import training_trials
+from rl_pipeline.analysis.rank_statistics import signed_rank
 from rl_pipeline.schema import SOLVED, UNSCORED
 
 LARGEST = 5
@@ -96,7 +96,7 @@ def _summary(changes: tuple[TaskChange, ...]) -> TaskChanges:
         newly_solved=tuple(c.task for c in changes if c.first_rate == 0 < c.last_rate),
         no_longer_solved=tuple(c.task for c in changes if c.last_rate == 0 < c.first_rate),
         net_gain=float(gains.mean()),
-        paired_p=plain(float(stats.wilcoxon(moved).pvalue)) if moved.size >= 6 else None,
+        paired_p=plain(signed_rank(moved)) if moved.size >= 6 else None,
         concentration=float(positive[:LARGEST].sum() / positive.sum()) if positive.size else None,
         difference=compare(
             [c.last_rate for c in changes],

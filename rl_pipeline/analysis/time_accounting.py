@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from rl_pipeline.analysis.estimates import FloatArray, plain, ratio
+from rl_pipeline.analysis.rank_statistics import spearman
 from rl_pipeline.analysis.series import REWARD, STEP_SECONDS, WAIT_SECONDS, has_metric, paired, values_of
 
 PREFIX = "timing/"
@@ -307,5 +307,5 @@ def rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float | None, float 
     """Spearman's ρ and its p; None for fewer than three pairs or a constant."""
     if x.size < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None, None
-    found = stats.spearmanr(x, y)
-    return plain(float(found.statistic)), plain(float(found.pvalue))
+    rho, p = spearman(x, y)
+    return plain(rho), plain(p)

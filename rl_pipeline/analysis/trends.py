@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+from scipy import special
 
 from rl_pipeline.analysis.estimates import DEFAULT_LEVEL, Estimate, FloatArray, not_measurable
+from rl_pipeline.analysis.rank_statistics import midranks, sen_slope
 
 Values = Sequence[float] | npt.NDArray[Any]
 MINIMUM = 3  # observations below which no trend is computed
@@ -113,15 +114,15 @@ def trend(
 def theil_sen(
     values: Values, steps: Values | None = None, *, level: float = DEFAULT_LEVEL, population: str = "steps"
 ) -> Estimate:
-    """Median of all pairwise slopes, per step, with Sen's interval (SciPy's `theilslopes`)."""
+    """Median of all pairwise slopes, per step, with Sen's interval."""
     y, x = _aligned(values, steps)
     if y.size < MINIMUM or np.unique(x).size < 2:
         return not_measurable(f"fewer than {MINIMUM} values", n=int(y.size), population=population, method="Theil–Sen")
-    result = stats.theilslopes(y, x, alpha=level)
+    found = sen_slope(y, x, level)
     return Estimate(
-        value=float(result[0]),
-        lower=float(result[2]),
-        upper=float(result[3]),
+        value=found.slope,
+        lower=found.low,
+        upper=found.high,
         level=level,
         n=int(y.size),
         population=population,
@@ -182,8 +183,8 @@ def hamed_rao_factor(values: FloatArray, steps: FloatArray) -> float:
     n = values.size
     if n < 4:
         return 1.0
-    slope = float(stats.theilslopes(values, steps)[0])
-    ranks = stats.rankdata(values - slope * steps)
+    slope = sen_slope(values, steps).slope
+    ranks = midranks(values - slope * steps)
     correlations = autocorrelations(ranks)
     lags = np.arange(1, n - 1)
     weights = (n - lags) * (n - lags - 1.0) * (n - lags - 2.0)
@@ -220,7 +221,7 @@ def pettitt(
     if n < MINIMUM + 1:
         reason = f"fewer than {MINIMUM + 1} values"
         return LevelChange(after_step=None, k=None, p_value=None, mean_before=None, mean_after=None, n=n, reason=reason)
-    ranks = stats.rankdata(y)
+    ranks = midranks(y)
     sizes = np.arange(1, n)
     scores = sizes * (n + 1) - 2 * np.cumsum(ranks)[:-1]
     place = int(np.argmax(np.abs(scores)))
