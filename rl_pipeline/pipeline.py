@@ -19,7 +19,7 @@ from rl_pipeline import __version__, trial_ledger
 from rl_pipeline.addresses import address
 from rl_pipeline.dialects import BLOCK_HEAD, NEEDLES, TRACEBACK_HEAD, JobParser
 from rl_pipeline.discovery import JobLog, checkpoint_steps
-from rl_pipeline.errors import ConfigurationError, DataError, PipelineError
+from rl_pipeline.errors import DataError, PipelineError
 from rl_pipeline.growing_log import EarlierReading, earlier_rows, kept_state, standing_of
 from rl_pipeline.job_summary import JobCourse
 from rl_pipeline.places import PlaceError, on_disk
@@ -32,9 +32,9 @@ from rl_pipeline.tables.store import TableStore
 if TYPE_CHECKING:
     from rl_pipeline.analysis.inputs import ExperimentFrames
     from rl_pipeline.analysis.summary import ExperimentResult, analyse_experiment
-    from rl_pipeline.analysis.thresholds import Thresholds
     from rl_pipeline.report.bundle import Bundle
     from rl_pipeline.report.page.index import Index, write_index
+    from rl_pipeline.results import frames_of, load_thresholds, render_report
 
 __all__ = [
     "PARSER_VERSION",
@@ -69,8 +69,10 @@ ON_DEMAND = {
     "ExperimentFrames": "rl_pipeline.analysis.inputs",
     "ExperimentResult": "rl_pipeline.analysis.summary",
     "Index": "rl_pipeline.report.page.index",
-    "Thresholds": "rl_pipeline.analysis.thresholds",
     "analyse_experiment": "rl_pipeline.analysis.summary",
+    "frames_of": "rl_pipeline.results",
+    "load_thresholds": "rl_pipeline.results",
+    "render_report": "rl_pipeline.results",
     "write_index": "rl_pipeline.report.page.index",
 }
 LOG_NEEDLES = Needles(any_of=NEEDLES, block_head=BLOCK_HEAD, traceback_head=TRACEBACK_HEAD)
@@ -236,6 +238,8 @@ def with_jobs(trials: pa.Table, windows: pa.Table) -> pa.Table:
 
 def load_frames(experiment: str, jobs: Sequence[JobTables], trials: TrialTables) -> ExperimentFrames:
     """The frames of one experiment; `jobs` in chain order whatever the order given."""
+    from rl_pipeline.results import frames_of
+
     return frames_of(experiment, experiment_tables([job.tables for job in jobs], trials))
 
 
@@ -245,6 +249,8 @@ def experiment_frames_from_store(store: TableStore, experiment_key: str, job_key
     Raises:
         DataError: a member's tables are missing or of another schema version.
     """
+    from rl_pipeline.results import frames_of
+
     tables = [store.read_job(key) for key in job_keys]
     trials = TrialTables(
         trials=store.read_experiment(experiment_key, Trial.TABLE),
@@ -265,14 +271,6 @@ def experiment_tables(jobs: Sequence[Mapping[str, pa.Table]], trials: TrialTable
     return {**together, Trial.TABLE: trials.trials, SkippedTrial.TABLE: trials.skipped}
 
 
-def frames_of(experiment: str, tables: Mapping[str, pa.Table]) -> ExperimentFrames:
-    """The tables of one experiment as frames."""
-    from rl_pipeline.analysis.inputs import ExperimentFrames
-    from rl_pipeline.tables.frames import to_frame
-
-    return ExperimentFrames(experiment=experiment, **{name: to_frame(table) for name, table in tables.items()})
-
-
 def chain_order(jobs: Sequence[Mapping[str, pa.Table]]) -> list[Mapping[str, pa.Table]]:
     """Jobs as they followed each other: by first time in the log, by job number where some log has no time."""
     rows = [tables[Job.TABLE].slice(0, 1).to_pylist()[0] for tables in jobs]
@@ -281,37 +279,3 @@ def chain_order(jobs: Sequence[Mapping[str, pa.Table]]) -> list[Mapping[str, pa.
     dated = all(time is not None for time in times)
     keys = [(time if dated else 0, number, row["job"]) for time, number, row in zip(times, numbers, rows, strict=True)]
     return [jobs[index] for index in sorted(range(len(jobs)), key=keys.__getitem__)]
-
-
-def load_thresholds(path: Path | None) -> Thresholds:
-    """The built-in thresholds, with those of a deployment's YAML in their place.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or does not say what it must.
-    """
-    from rl_pipeline.analysis.thresholds import default_thresholds, thresholds_from_text
-
-    if path is None:
-        return default_thresholds()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            "The thresholds file cannot be read",
-            where=f"{path} ({error})",
-            expected="a YAML file in UTF-8: rule, then name, then number",
-            do="correct the path, or leave the option out to use the built-in thresholds",
-            slug="thresholds-unreadable",
-        ) from error
-    return thresholds_from_text(text, where=str(path))
-
-
-def render_report(result: ExperimentResult, frames: ExperimentFrames, out_dir: Path) -> Bundle:
-    """Write the report bundle; the earlier one stays whole until the new one is complete.
-
-    Raises:
-        ConfigurationError: the folder cannot be written.
-    """
-    from rl_pipeline.report.bundle import write_bundle
-
-    return write_bundle(result, frames, out_dir)

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TextIO
 
-from tqdm import tqdm
-
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -38,6 +36,8 @@ class Progress:
             self.say(label)
             yield lambda _: None
             return
+        from tqdm import tqdm
+
         with tqdm(total=total, desc=label, unit=unit, unit_scale=True, file=stream, leave=False) as bar:
             yield lambda amount: ignore(bar.update(amount))
         self.say(label)

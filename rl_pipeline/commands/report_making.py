@@ -1,19 +1,16 @@
-"""A report from files, in stages that may run in processes of their own: read, export, analyse.
+"""The first stages of a report, which may run in a process of their own: read logs and trials, export their tables.
 
-Everything heavy of `rl-pipeline report` is imported here or below. One stage leaves the next its tables as Arrow files.
+Everything heavy that reading needs is imported here or below.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
 
 from rl_pipeline import pipeline
 from rl_pipeline.addresses import address
@@ -21,9 +18,10 @@ from rl_pipeline.commands.other_process import OtherProcess
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.commands.report_stages import BUNDLE, Making
 from rl_pipeline.commands.report_state import ReportState, log_state, program_state
+from rl_pipeline.commands.stage_tables import read_tables, write_tables
 from rl_pipeline.discovery import ExperimentOnDisk
 from rl_pipeline.errors import DataError, PipelineError
-from rl_pipeline.report.bundle_names import CHARTS, TABLES
+from rl_pipeline.report.bundle_names import TABLES
 from rl_pipeline.tables.exports import write_table_exports
 from rl_pipeline.tables.store import TableStore
 
@@ -54,46 +52,6 @@ def read(making: Making) -> None:
 def export(making: Making) -> None:
     """Tables to the files beside the report."""
     write_table_exports(read_tables(making.work / TABLES), making.work / BUNDLE / TABLES)
-
-
-def analyse(making: Making, secret: str) -> list[bytes]:
-    """Tables to pages, with marks in the place of pictures, and the numbers of charts.
-
-    Args:
-        making: what the report is made from.
-        secret: random letters for the marks.
-
-    Returns:
-        What a helper is to draw, in the order of the marks.
-    """
-    from rl_pipeline.report.bundle import drafted, write_numbers, write_pages
-    from rl_pipeline.report.page.chart_messages import asked
-    from rl_pipeline.report.page.stand_ins import stand_ins
-
-    experiment, folder = making.experiment, making.work / BUNDLE
-    Progress(quiet=making.quiet).say("analysing")
-    thresholds = pipeline.load_thresholds(making.thresholds)
-    frames = pipeline.frames_of(experiment.experiment, read_tables(making.work / TABLES))
-    on_disk = pipeline.checkpoint_steps(log.path for log in experiment.jobs)
-    result = pipeline.analyse_experiment(frames, thresholds, checkpoints_on_disk=on_disk)
-    pages, pictures = drafted(result, frames, partial(stand_ins, secret=secret))
-    folder.mkdir(exist_ok=True)
-    write_pages(pages, folder)
-    write_numbers((picture.chart for picture in pictures), folder / CHARTS)
-    return [asked(picture.chart) for picture in pictures]
-
-
-def write_tables(tables: Mapping[str, pa.Table], folder: Path) -> None:
-    """Tables as Arrow files, for another process of this run."""
-    folder.mkdir()
-    for name, table in tables.items():
-        with pa.OSFile(str(folder / name), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
-            writer.write_table(table)
-
-
-def read_tables(folder: Path) -> dict[str, pa.Table]:
-    """The tables in a folder, mapped into memory."""
-    return {path.name: pa.ipc.open_file(pa.memory_map(str(path))).read_all() for path in sorted(folder.iterdir())}
 
 
 class KeptTables:

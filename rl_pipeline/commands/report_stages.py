@@ -13,14 +13,15 @@ from pathlib import Path
 from uuid import uuid4
 
 from rl_pipeline.commands.other_process import OtherProcess
-from rl_pipeline.discovery import ExperimentOnDisk
-from rl_pipeline.report.bundle_names import CHARTS, HTML_REPORT
+from rl_pipeline.commands.progress import Progress
+from rl_pipeline.discovery import ExperimentOnDisk, checkpoint_steps
+from rl_pipeline.report.bundle_names import CHARTS, HTML_REPORT, TABLES
 from rl_pipeline.report.output_folder import replace_files
 
 BUNDLE = "bundle"
 NOTHING = type(None)
-STAGES = "rl_pipeline.commands.report_making"
-READ, EXPORT, ANALYSE = f"{STAGES}:read", f"{STAGES}:export", f"{STAGES}:analyse"
+READ, EXPORT = "rl_pipeline.commands.report_making:read", "rl_pipeline.commands.report_making:export"
+ANALYSE = "rl_pipeline.commands.report_analysing:analyse"
 # Arrow's own pools keep what they no longer need, and so do the system's when every thread has one.
 MEMORY = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
 
@@ -67,7 +68,12 @@ def tables_and_pages(making: Making, secret: str) -> list[bytes]:
         reader.call(READ, making, gives=NOTHING)
         with OtherProcess() as analyst, ThreadPoolExecutor(1) as thread:
             exported = thread.submit(last_call, reader, EXPORT, making)
-            charts = analyst.call(ANALYSE, making, secret, gives=list[bytes])
+            Progress(quiet=making.quiet).say("analysing")
+            on_disk = checkpoint_steps(log.path for log in making.experiment.jobs)
+            charts = analyst.call(
+                ANALYSE, making.experiment.experiment, making.work / TABLES, making.thresholds,
+                None if on_disk is None else sorted(on_disk), making.work / BUNDLE, secret, gives=list[bytes],
+            )  # fmt: skip
             exported.result()
     return charts
 

@@ -1,0 +1,40 @@
+"""The last stage of a report before its pictures: tables to pages, in a process that knows neither logs nor trials."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from rl_pipeline.analysis.summary import analyse_experiment
+from rl_pipeline.commands.stage_tables import read_tables
+from rl_pipeline.report.bundle import drafted, write_numbers, write_pages
+from rl_pipeline.report.bundle_names import CHARTS
+from rl_pipeline.report.page.chart_messages import asked
+from rl_pipeline.report.page.stand_ins import stand_ins
+from rl_pipeline.results import frames_of, load_thresholds
+
+
+def analyse(
+    experiment: str, tables: Path, thresholds: Path | None, on_disk: list[int] | None, folder: Path, secret: str
+) -> list[bytes]:
+    """Tables to pages, with marks in the place of pictures, and the numbers of charts.
+
+    Args:
+        experiment: its name.
+        tables: folder of its tables.
+        thresholds: file of thresholds that replace the built-in ones.
+        on_disk: steps of the checkpoints that lie on disk; None when nobody knows.
+        folder: receives the pages.
+        secret: random letters for the marks.
+
+    Returns:
+        What a helper is to draw, in the order of the marks.
+    """
+    frames = frames_of(experiment, read_tables(tables))
+    checkpoints = None if on_disk is None else frozenset(on_disk)
+    result = analyse_experiment(frames, load_thresholds(thresholds), checkpoints_on_disk=checkpoints)
+    pages, pictures = drafted(result, frames, partial(stand_ins, secret=secret))
+    folder.mkdir(exist_ok=True)
+    write_pages(pages, folder)
+    write_numbers((picture.chart for picture in pictures), folder / CHARTS)
+    return [asked(picture.chart) for picture in pictures]
