@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rl_pipeline import __version__, trial_ledger
 from rl_pipeline.addresses import address
@@ -32,6 +33,7 @@ from rl_pipeline.tables.store import TableStore
 if TYPE_CHECKING:
     from rl_pipeline.analysis.inputs import ExperimentFrames
     from rl_pipeline.analysis.summary import ExperimentResult, analyse_experiment
+    from rl_pipeline.analysis.trial_placing import Spans
     from rl_pipeline.report.bundle import Bundle
     from rl_pipeline.report.page.index import Index, write_index
     from rl_pipeline.results import frames_of, load_thresholds, render_report
@@ -62,7 +64,6 @@ __all__ = [
 
 # Goes into every data version: raise it when the same log gives other rows.
 PARSER_VERSION = "1"
-DECIDE_THE_JOB, TELL_THE_JOB = ("started_at", "finished_at", "zone"), ("job", "job_confidence")
 # Analysis and report are imported when they are asked for: processes that only read logs do without.
 ON_DEMAND = {
     "Bundle": "rl_pipeline.report.bundle",
@@ -225,15 +226,30 @@ def read_experiment_trials(
 
 
 def with_jobs(trials: pa.Table, windows: pa.Table) -> pa.Table:
-    """The trials with the job of each; only the columns that decide it become a frame."""
-    from rl_pipeline.analysis.trial_attribution import attribute_trials
-    from rl_pipeline.tables.frames import to_frame
+    """The trials with the job of each, and how sure that is."""
+    from rl_pipeline.analysis.trial_placing import placed
 
-    attributed = attribute_trials(to_frame(trials.select([*DECIDE_THE_JOB, *TELL_THE_JOB])), to_frame(windows))
-    for name in TELL_THE_JOB:
+    found = placed(
+        spans(trials, "started_at", "finished_at"),
+        tuple(windows["job"].to_pylist()),
+        spans(windows, "first_logged_at", "last_logged_at"),
+    )
+    for name, values in (("job", found.job), ("job_confidence", found.confidence)):
         place = trials.schema.get_field_index(name)
-        trials = trials.set_column(place, trials.schema.field(place), pa.array(attributed[name], pa.string()))
+        trials = trials.set_column(place, trials.schema.field(place), pa.array(values, pa.string()))
     return trials
+
+
+def spans(table: pa.Table, first: str, last: str) -> Spans:
+    """Two columns of times, and whether they are in UTC."""
+    from rl_pipeline.analysis.trial_placing import Spans
+
+    is_utc = pc.fill_null(pc.equal(table["zone"], "UTC"), False)
+    return Spans(
+        table[first].to_numpy().astype("datetime64[us]"),
+        table[last].to_numpy().astype("datetime64[us]"),
+        is_utc.to_numpy().astype(bool),
+    )
 
 
 def load_frames(experiment: str, jobs: Sequence[JobTables], trials: TrialTables) -> ExperimentFrames:

@@ -11,13 +11,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import IO
 
-PROGRAM = "import sys; sys.path[:] = sys.argv[2:]; from {module} import answer; "
-PROGRAM += "from rl_pipeline.processes import answer_all; answer_all(answer)"
+PROGRAM = "import sys; sys.path[:] = sys.argv[2:]; from rl_pipeline.processes import answer_all, do_without; "
+PROGRAM += "do_without({absent!r}); from {module} import answer; answer_all(answer)"
 PACKAGES = Path(__file__).parents[1]  # where the package lies, however it was found
 LAST_WORDS_S = 10.0  # a helper whose input is closed ends after the message it is at
 LENGTH_BYTES = 8
@@ -30,12 +31,20 @@ class Helper:
 
     Args:
         module: a module of this package with a function `answer`, bytes to bytes.
+        without: modules that count as not installed in the helper.
     """
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, *, without: Sequence[str] = ()) -> None:
         options = ["-I", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
         places = [os.path.abspath(place) for place in (*sys.path, str(PACKAGES))]  # noqa: PTH100 - "" is the working folder
-        command = [sys.executable, *options, "-c", PROGRAM.format(module=module), module, *places]
+        command = [
+            sys.executable,
+            *options,
+            "-c",
+            PROGRAM.format(module=module, absent=tuple(without)),
+            module,
+            *places,
+        ]
         self.process: subprocess.Popen[bytes] | None = None
         if sys.executable:
             with suppress(OSError):
@@ -64,6 +73,22 @@ class Helper:
             process.kill()
             process.wait()
         process.stdout.close()
+
+
+def do_without(modules: Sequence[str]) -> None:
+    """Importing one of the modules fails from now on, as if it was not installed."""
+    if modules:
+        sys.meta_path.insert(0, _Absent(modules))
+
+
+class _Absent:
+    def __init__(self, modules: Sequence[str]) -> None:
+        self._modules = frozenset(modules)
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        """Refuse what is absent; others are found as usual."""
+        if fullname in self._modules:
+            raise ModuleNotFoundError(f"{fullname} is not for this process", name=fullname)
 
 
 def answer_all(answer: Answer) -> None:

@@ -1,1 +1,1 @@
-"""TODO docstring."""
+"""Frames of one experiment to results: numbers with their uncertainty, and what they mean. Pure functions."""

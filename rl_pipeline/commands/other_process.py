@@ -7,7 +7,7 @@ answered travels as MessagePack, read by the annotations of the function: nothin
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError
 from importlib import import_module
 from pathlib import Path
@@ -28,10 +28,14 @@ Given = TypeVar("Given")
 
 
 class OtherProcess:
-    """A process that runs functions one after the other."""
+    """A process that runs functions one after the other.
 
-    def __init__(self) -> None:
-        self._helper = Helper(PROGRAM)
+    Args:
+        without: modules that count as not installed there.
+    """
+
+    def __init__(self, *, without: Sequence[str] = ()) -> None:
+        self._helper = Helper(PROGRAM, without=without)
         self._is_closed = False
 
     def __enter__(self) -> OtherProcess:

@@ -16,7 +16,7 @@ from rl_pipeline import pipeline
 from rl_pipeline.addresses import address
 from rl_pipeline.commands.other_process import OtherProcess
 from rl_pipeline.commands.progress import Progress
-from rl_pipeline.commands.report_stages import BUNDLE, Making
+from rl_pipeline.commands.report_stages import BUNDLE, NO_FRAMES, Making
 from rl_pipeline.commands.report_state import ReportState, log_state, program_state
 from rl_pipeline.commands.stage_tables import read_tables, write_tables
 from rl_pipeline.discovery import ExperimentOnDisk
@@ -126,7 +126,7 @@ def _read(
             advance(log.size_bytes)
             return job
 
-        with OtherProcess() as other, ThreadPoolExecutor(1) as thread:
+        with OtherProcess(without=NO_FRAMES) as other, ThreadPoolExecutor(1) as thread:
             theirs = thread.submit(_taken, waiting, there)
             return _taken(waiting, here) + theirs.result()
 

@@ -22,6 +22,8 @@ BUNDLE = "bundle"
 NOTHING = type(None)
 READ, EXPORT = "rl_pipeline.commands.report_making:read", "rl_pipeline.commands.report_making:export"
 ANALYSE = "rl_pipeline.commands.report_analysing:analyse"
+# Arrow imports pandas to ask whether a list is a series: a third of a second and 30 MB, and readers have none.
+NO_FRAMES = ("pandas",)
 # Arrow's own pools keep what they no longer need, and so do the system's when every thread has one.
 MEMORY = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
 
@@ -64,7 +66,7 @@ def make_report(making: Making) -> tuple[str, ...]:
 
 def tables_and_pages(making: Making, secret: str) -> list[bytes]:
     """Read, export and analyse; the files beside the report are written while the analysis is imported."""
-    with OtherProcess() as reader:
+    with OtherProcess(without=NO_FRAMES) as reader:
         reader.call(READ, making, gives=NOTHING)
         with OtherProcess() as analyst, ThreadPoolExecutor(1) as thread:
             exported = thread.submit(last_call, reader, EXPORT, making)

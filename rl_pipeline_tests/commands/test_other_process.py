@@ -31,6 +31,18 @@ def returned(case: Case, table: pa.Table) -> tuple[Case, dict[str, pa.Table]]:
     return case, {"a": table}
 
 
+def has_pandas() -> bool:
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def numbers() -> pa.Table:
+    return pa.table({"n": [1, None]})
+
+
 def refuse() -> None:
     raise ConfigurationError("No", where="w", expected="e", do="d", slug="s")
 
@@ -52,6 +64,16 @@ def die_there(parent: int) -> str:
 def test_a_function_runs_there_and_gives_its_value():
     with OtherProcess() as other:
         assert other.call(f"{HERE}:pid", gives=int) != os.getpid()
+
+
+def test_a_module_can_count_as_not_installed_there():
+    with OtherProcess(without=("pandas",)) as other:
+        assert not other.call(f"{HERE}:has_pandas", gives=bool)
+        assert other.call(
+            f"{HERE}:returned", Case(path=Path()), pa.table({"n": [1]}), gives=tuple[Case, dict[str, pa.Table]]
+        )
+    with OtherProcess() as other:
+        assert other.call(f"{HERE}:has_pandas", gives=bool)
 
 
 def test_paths_dataclasses_and_tables_travel():

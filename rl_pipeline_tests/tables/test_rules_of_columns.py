@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from rl_pipeline import schema
-from rl_pipeline.analysis import trial_attribution
+from rl_pipeline.analysis import trial_placing
 from rl_pipeline.tables.rules_of_columns import WORDS
 
 
 def test_the_words_are_those_of_the_constants():
     assert set(WORDS["trials", "job_confidence"]) == {
-        trial_attribution.EXACT,
-        trial_attribution.ASSUMED_UTC,
-        trial_attribution.ESTIMATED_ZONE,
-        trial_attribution.OVERLAP,
-        trial_attribution.NONE,
+        trial_placing.EXACT,
+        trial_placing.ASSUMED_UTC,
+        trial_placing.ESTIMATED_ZONE,
+        trial_placing.OVERLAP,
+        trial_placing.NONE,
     }
     assert WORDS["trials", "outcome"] == (schema.SOLVED, schema.UNSOLVED, schema.UNSCORED)
     assert set(WORDS["trials", "exception_class"]) == {
