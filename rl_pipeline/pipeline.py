@@ -29,6 +29,7 @@ from rl_pipeline.schema import ALL_TABLES, JOB_TABLES, Job, SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.row_tables import RowSink, to_arrow
 from rl_pipeline.tables.store import TableStore
+from rl_pipeline.trial_files.elsewhere import Walk, trials_below
 
 if TYPE_CHECKING:
     from rl_pipeline.analysis.inputs import ExperimentFrames
@@ -220,8 +221,21 @@ def read_experiment_trials(
         workers: processes that read files when there are many.
         on_progress: told how many files were handled since the last call.
     """
-    trials, skipped = trial_ledger.read_trials(roots, ledger, workers=workers, on_progress=on_progress)
     windows = pa.concat_tables([job.tables[Job.TABLE] for job in jobs] or [arrow_schema(Job).empty_table()])
+    return read_trials_of(windows, roots, ledger=ledger, workers=workers, on_progress=on_progress)
+
+
+def read_trials_of(
+    windows: pa.Table,
+    roots: Sequence[Path],
+    *,
+    ledger: str | None = None,
+    workers: int = 2,
+    on_progress: Callable[[int], None] | None = None,
+    walk: Walk = trials_below,
+) -> TrialTables:
+    """The same from the table `jobs`; `walk` may give what was found before."""
+    trials, skipped = trial_ledger.read_trials(roots, ledger, workers=workers, on_progress=on_progress, walk=walk)
     return TrialTables(trials=with_jobs(trials, windows), skipped=skipped)
 
 
@@ -278,13 +292,17 @@ def experiment_frames_from_store(store: TableStore, experiment_key: str, job_key
 
 def experiment_tables(jobs: Sequence[Mapping[str, pa.Table]], trials: TrialTables) -> dict[str, pa.Table]:
     """All tables of one experiment by name; those of its jobs one after the other, in chain order."""
+    return {**tables_of_jobs(jobs), Trial.TABLE: trials.trials, SkippedTrial.TABLE: trials.skipped}
+
+
+def tables_of_jobs(jobs: Sequence[Mapping[str, pa.Table]]) -> dict[str, pa.Table]:
+    """The tables of jobs by name, one job after the other, in chain order."""
     ordered = chain_order(jobs)
-    together = {
+    return {
         row.TABLE: pa.concat_tables([tables[row.TABLE] for tables in ordered] or [arrow_schema(row).empty_table()])
         for row in ALL_TABLES
         if row not in {Trial, SkippedTrial}
     }
-    return {**together, Trial.TABLE: trials.trials, SkippedTrial.TABLE: trials.skipped}
 
 
 def chain_order(jobs: Sequence[Mapping[str, pa.Table]]) -> list[Mapping[str, pa.Table]]:

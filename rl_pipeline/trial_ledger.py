@@ -39,7 +39,7 @@ from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.row_tables import to_arrow
 from rl_pipeline.tables.trial_entries import ENTRY_SCHEMA, EntryIndex, EntryParts, entry_table
 from rl_pipeline.trial_files.crew import Crew
-from rl_pipeline.trial_files.elsewhere import columns_of, trials_below
+from rl_pipeline.trial_files.elsewhere import Walk, columns_of, trials_below
 from rl_pipeline.trial_files.reading import COLUMNS, Columns, read_columns
 
 CHUNK_FILES = 256  # files that one worker takes at a time
@@ -76,6 +76,7 @@ def read_trials(
     *,
     workers: int = 2,
     on_progress: Progress | None = None,
+    walk: Walk = trials_below,
 ) -> tuple[pa.Table, pa.Table]:
     """The tables `trials` and `skipped_trials` of everything below the roots.
 
@@ -84,13 +85,14 @@ def read_trials(
         ledger: URL of the ledger's folder; None reads everything and remembers nothing.
         workers: processes that open and parse files when there are many.
         on_progress: told how many files were handled since the last call.
+        walk: finds trials below a root; what was found before may be given instead.
     """
     reading = _Reading(EntryParts(ledger, reading_version()), workers, on_progress or (lambda _: None))
     skipped: list[NotRead] = []
     try:
         for number, root in enumerate(distinct_roots(roots)):
             known, is_as_it_was = reading.index, partial(reading.is_as_it_was, number)
-            for found in trials_below(root, known=known, is_as_it_was=is_as_it_was, asked=known.folders):
+            for found in walk(root, known=known, is_as_it_was=is_as_it_was, asked=known.folders):
                 if isinstance(found, NotRead):
                     skipped.append(found)
                 else:

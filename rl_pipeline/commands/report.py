@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from rl_pipeline.addresses import address, is_elsewhere
+from rl_pipeline.commands.found_trials import FoundTrials
 from rl_pipeline.commands.progress import Progress
-from rl_pipeline.commands.report_state import ReportState, inputs_of
+from rl_pipeline.commands.report_state import Inputs, ReportState
 from rl_pipeline.discovery import ExperimentOnDisk, discover, parse_log_pattern
 from rl_pipeline.errors import ConfigurationError
+from rl_pipeline.reader.trial_folders import Found
 from rl_pipeline.report.output_folder import require_writable, work_folder
 from rl_pipeline.settings import Settings
 
@@ -47,38 +52,78 @@ def run(request: ReportRequest) -> None:
     require_writable(request.out)
     thresholds = request.thresholds or settings.thresholds
     experiment = chosen_experiment(request, settings, progress)
-    state = ReportState(request.out)
-    inputs = digest_of(experiment, thresholds, state)
-    since = None if inputs is None or request.force else state.current_since(inputs)
+    looking = Looking(experiment, thresholds, ReportState(request.out), force=request.force)
+    since = looking.current_since()
     if since is not None:
         progress.say(f"nothing changed since {since:%Y-%m-%d %H:%M} UTC, the report is current")
     else:
-        from rl_pipeline.commands.report_stages import Making, make_report
-
-        with work_folder(request.out) as work:
-            files = make_report(
-                Making(
-                    experiment=experiment,
-                    thresholds=thresholds,
-                    out=request.out,
-                    work=work,
-                    quiet=request.quiet,
-                    force=request.force,
-                )
-            )
-        if inputs is not None:
-            state.remember(inputs, files)
-        progress.say(f"{len(files)} files written")
+        make(request, experiment, thresholds, looking, progress)
     progress.say(f"page: {request.out / 'report.html'}")
     progress.say(f"report: {request.out / 'metrics_report.md'}")
 
 
-def digest_of(experiment: ExperimentOnDisk, thresholds: Path | None, state: ReportState) -> str | None:
-    """What the report depends on; None when a file cannot be looked at, which reading it will tell."""
-    try:
-        return inputs_of(experiment, b"" if thresholds is None else thresholds.read_bytes(), state.leaves)
-    except OSError:
-        return None
+def make(
+    request: ReportRequest, experiment: ExperimentOnDisk, thresholds: Path | None, looking: Looking, progress: Progress
+) -> None:
+    """Make the report and remember from what."""
+    from rl_pipeline.commands.report_stages import FOUND, Making, make_report
+
+    with work_folder(request.out) as work:
+        making = Making(
+            experiment=experiment,
+            thresholds=thresholds,
+            out=request.out,
+            work=work,
+            quiet=request.quiet,
+            force=request.force,
+        )
+        files = make_report(making, lambda: looking.look(work / FOUND))
+    looking.remember(files)
+    progress.say(f"{len(files)} files written")
+
+
+class Looking:
+    """Looks at what the report depends on, once: before, where an earlier report may be current, else meanwhile.
+
+    A file that cannot be looked at is no error here: reading it will tell.
+
+    Args:
+        experiment: what lies on disk.
+        thresholds: file of thresholds.
+        state: of the earlier report.
+        force: whether an earlier report counts as none.
+    """
+
+    def __init__(
+        self, experiment: ExperimentOnDisk, thresholds: Path | None, state: ReportState, *, force: bool
+    ) -> None:
+        self._state, self._is_asked = state, state.is_there and not force
+        self._inputs: Inputs | None = None
+        self._digest: str | None = None
+        with suppress(OSError):
+            self._inputs = Inputs(experiment, b"" if thresholds is None else thresholds.read_bytes())
+
+    def current_since(self) -> datetime | None:
+        """When the earlier report was made, if a new one would be the same."""
+        if self._is_asked:
+            with suppress(OSError):
+                self._look()
+        return None if self._digest is None or not self._is_asked else self._state.current_since(self._digest)
+
+    def look(self, found: Path) -> None:
+        """Look at the trials if that was not done yet, and keep what is found in a folder."""
+        if self._inputs is not None:
+            with suppress(OSError), FoundTrials(found) as trials:
+                self._look(trials.note)
+
+    def remember(self, files: Sequence[str]) -> None:
+        """The report was made from what was looked at, and these are its files."""
+        if self._digest is not None:
+            self._state.remember(self._digest, files)
+
+    def _look(self, note: Callable[[Path, Found], None] | None = None) -> None:
+        inputs, self._inputs = self._inputs, None
+        self._digest = None if inputs is None else inputs.digest(self._state.leaves, note)
 
 
 def chosen_experiment(request: ReportRequest, settings: Settings, progress: Progress) -> ExperimentOnDisk:

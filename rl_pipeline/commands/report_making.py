@@ -14,14 +14,16 @@ from typing import Any
 
 from rl_pipeline import pipeline
 from rl_pipeline.addresses import address
+from rl_pipeline.commands.found_trials import HandedOver
 from rl_pipeline.commands.other_process import OtherProcess
 from rl_pipeline.commands.progress import Progress
-from rl_pipeline.commands.report_stages import BUNDLE, NO_FRAMES, Making
+from rl_pipeline.commands.report_stages import BUNDLE, FOUND, NO_FRAMES, Making
 from rl_pipeline.commands.report_state import ReportState, log_state, program_state
 from rl_pipeline.commands.stage_tables import read_tables, write_tables
 from rl_pipeline.discovery import ExperimentOnDisk
 from rl_pipeline.errors import DataError, PipelineError
 from rl_pipeline.report.bundle_names import TABLES
+from rl_pipeline.schema import Job, SkippedTrial, Trial
 from rl_pipeline.tables.exports import write_table_exports
 from rl_pipeline.tables.store import TableStore
 
@@ -29,8 +31,8 @@ PARSE = f"{__name__}:parse"
 WORTH_A_PROCESS = 16_000_000  # bytes of logs that another process saves more time with than its start costs
 
 
-def read(making: Making) -> None:
-    """Logs and trials to tables.
+def read_job_tables(making: Making) -> None:
+    """Logs to tables.
 
     Raises:
         ConfigurationError: the thresholds cannot be read.
@@ -42,11 +44,22 @@ def read(making: Making) -> None:
     jobs = read_logs(experiment.jobs, kept, progress, force=making.force)
     require_metrics(experiment, jobs)
     kept.write()
-    ledger = None if making.force else kept.ledger_url(experiment.key)
+    write_tables(pipeline.tables_of_jobs([job.tables for job in jobs]), making.work / TABLES)
+
+
+def read_trial_tables(making: Making) -> None:
+    """Trials to tables, when those of the logs are there; found by a walk, or as another process found them."""
+    experiment, progress = making.experiment, Progress(quiet=making.quiet)
+    url = ReportState(making.out).tables_url
+    ledger = None if making.force else TableStore(url).ledger_url(experiment.key)
+    windows = read_tables(making.work / TABLES)[Job.TABLE]
+    walk = HandedOver(making.work / FOUND)
     with progress.bar("reading trials", None, " trials") as advance:
-        trials = pipeline.read_experiment_trials(experiment.trial_roots, jobs, ledger=ledger, on_progress=advance)
+        trials = pipeline.read_trials_of(
+            windows, experiment.trial_roots, ledger=ledger, on_progress=advance, walk=walk
+        )  # fmt: skip
     progress.say(f"{trials.trials.num_rows:,} trials read, {trials.skipped.num_rows:,} folders skipped")
-    write_tables(pipeline.experiment_tables([job.tables for job in jobs], trials), making.work / TABLES)
+    write_tables({Trial.TABLE: trials.trials, SkippedTrial.TABLE: trials.skipped}, making.work / TABLES)
 
 
 def export(making: Making) -> None:
@@ -62,10 +75,6 @@ class KeptTables:
         self._store = TableStore(url)
         self._program = program_state()
         self._new: list[tuple[pipeline.JobLog, pipeline.JobTables, list[Any]]] = []
-
-    def ledger_url(self, experiment_key: str) -> str:
-        """Where it is remembered what was read of trials."""
-        return self._store.ledger_url(experiment_key)
 
     def tables_of(self, log: pipeline.JobLog) -> pipeline.JobTables | None:
         """The tables of a log that is as it was, made by this program; None when it must be read."""

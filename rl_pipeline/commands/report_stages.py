@@ -7,6 +7,7 @@ of all together. This process only says what comes next, and puts pictures into 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,10 @@ from rl_pipeline.discovery import ExperimentOnDisk, checkpoint_steps
 from rl_pipeline.report.bundle_names import CHARTS, HTML_REPORT, TABLES
 from rl_pipeline.report.output_folder import replace_files
 
-BUNDLE = "bundle"
+BUNDLE, FOUND = "bundle", "found"
 NOTHING = type(None)
-READ, EXPORT = "rl_pipeline.commands.report_making:read", "rl_pipeline.commands.report_making:export"
+MAKING = "rl_pipeline.commands.report_making"
+READ_LOGS, READ_TRIALS, EXPORT = f"{MAKING}:read_job_tables", f"{MAKING}:read_trial_tables", f"{MAKING}:export"
 ANALYSE = "rl_pipeline.commands.report_analysing:analyse"
 # Arrow imports pandas to ask whether a list is a series: a third of a second and 30 MB, and readers have none.
 NO_FRAMES = ("pandas",)
@@ -49,8 +51,12 @@ class Making:
     force: bool = False
 
 
-def make_report(making: Making) -> tuple[str, ...]:
+def make_report(making: Making, meanwhile: Callable[[], object]) -> tuple[str, ...]:
     """Make a report in a work folder, then put it in the place of the earlier one; gives its files.
+
+    Args:
+        making: what to make.
+        meanwhile: is called while logs are read, and done before trials are read.
 
     Raises:
         ConfigurationError: the thresholds cannot be read, or the folder cannot be written.
@@ -59,15 +65,19 @@ def make_report(making: Making) -> tuple[str, ...]:
     for name, value in MEMORY.items():
         os.environ.setdefault(name, value)  # read by the processes that are started
     secret = uuid4().hex
-    charts = tables_and_pages(making, secret)
+    charts = tables_and_pages(making, secret, meanwhile)
     draw(charts, making.work / BUNDLE, secret)
     return replace_files(making.out, lambda folder: move_all(making.work / BUNDLE, folder))
 
 
-def tables_and_pages(making: Making, secret: str) -> list[bytes]:
+def tables_and_pages(making: Making, secret: str, meanwhile: Callable[[], object]) -> list[bytes]:
     """Read, export and analyse; the files beside the report are written while the analysis is imported."""
     with OtherProcess(without=NO_FRAMES) as reader:
-        reader.call(READ, making, gives=NOTHING)
+        with ThreadPoolExecutor(1) as thread:
+            other_work = thread.submit(meanwhile)
+            reader.call(READ_LOGS, making, gives=NOTHING)
+            other_work.result()
+        reader.call(READ_TRIALS, making, gives=NOTHING)
         with OtherProcess() as analyst, ThreadPoolExecutor(1) as thread:
             exported = thread.submit(last_call, reader, EXPORT, making)
             Progress(quiet=making.quiet).say("analysing")

@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from importlib import metadata
@@ -89,6 +89,11 @@ class ReportState:
         self.leaves = KnownLeaves(self.folder / LEAVES_FILE)
 
     @property
+    def is_there(self) -> bool:
+        """Whether anything was remembered."""
+        return (self.folder / STATE_FILE).exists()
+
+    @property
     def tables_url(self) -> str:
         """Where tables are kept from one report to the next."""
         return str(self.folder.absolute() / "tables")
@@ -139,32 +144,54 @@ def _state(path: Path) -> list[int]:
     return [info.st_size, info.st_mtime_ns, info.st_ino]
 
 
-def inputs_of(experiment: ExperimentOnDisk, thresholds: bytes, leaves: KnownLeaves | None = None) -> str:
-    """A digest of everything that a report of the experiment depends on.
+class Inputs:
+    """A digest of everything that a report of an experiment depends on; all but trials is looked at at once.
 
     Args:
         experiment: what lies on disk.
         thresholds: content of the file that replaces the built-in ones.
-        leaves: folders of trials that were looked into before; the digest is the same without.
+
+    Raises:
+        OSError: a file cannot be looked at.
     """
-    digest = hashlib.blake2b(digest_size=16)
-    for part in _parts(experiment, thresholds, leaves or KnownLeaves()):
-        digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
-    return digest.hexdigest()
+
+    def __init__(self, experiment: ExperimentOnDisk, thresholds: bytes) -> None:
+        self._experiment = experiment
+        self._digest = hashlib.blake2b(digest_size=16)
+        for part in _parts(experiment, thresholds):
+            self._add(part)
+
+    def digest(self, leaves: KnownLeaves | None = None, note: Callable[[Path, Found], None] | None = None) -> str:
+        """Look at the trials; the digest of everything. To be called once.
+
+        Args:
+            leaves: folders of trials that were looked into before; the digest is the same without.
+            note: is told what is found below which root.
+
+        Raises:
+            OSError: as above.
+        """
+        leaves = leaves or KnownLeaves()
+        for root in self._experiment.trial_roots:
+            self._add(str(root))
+            known = leaves.below(root)
+            for found in trials_below(root, known=known):
+                leaves.note(root, found, known)
+                if note is not None:
+                    note(root, found)
+                self._add("\t".join(map(str, found)))
+        return self._digest.hexdigest()
+
+    def _add(self, part: str) -> None:
+        self._digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
 
 
-def _parts(experiment: ExperimentOnDisk, thresholds: bytes, leaves: KnownLeaves) -> Iterator[str]:
+def _parts(experiment: ExperimentOnDisk, thresholds: bytes) -> Iterator[str]:
     yield repr((STATE_VERSION, program_state(), hashlib.blake2b(thresholds).hexdigest()))
     yield repr((experiment.experiment, experiment.key))
     for job in experiment.jobs:
         yield repr((job.job, job.job_key, job.job_id, str(job.path), log_state(job)))
     yield repr(sorted(checkpoint_steps(job.path for job in experiment.jobs) or ()))
-    for root in experiment.trial_roots:
-        yield str(root)
-        known = leaves.below(root)
-        for found in trials_below(root, known=known):
-            leaves.note(root, found, known)
-            yield "\t".join(map(str, found))
 
 
 def log_state(job: JobLog) -> list[int]:

@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from rl_pipeline.addresses import is_elsewhere
 from rl_pipeline.places import Entry, entries, fetch_many, walk_files
@@ -31,6 +31,21 @@ from rl_pipeline.reader.trial_folders import (
 from rl_pipeline.trial_files.reading import COLUMNS, Columns, read_columns
 
 SIZE, MTIME, INODE = (COLUMNS.index(name) for name in ("size", "mtime_ns", "inode"))
+
+
+class Walk(Protocol):
+    """Finds trials, as `trials_below` does."""
+
+    def __call__(
+        self,
+        root: Path,
+        *,
+        known: Container[str] = (),
+        is_as_it_was: IsAsItWas | None = None,
+        asked: Container[str] | None = None,
+    ) -> Iterator[Found]:
+        """Every `result.json` below a root."""
+        ...
 
 
 class _Names(NamedTuple):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rl_pipeline.commands import report_state
-from rl_pipeline.commands.report_state import STATE_FOLDER, KnownLeaves, ReportState, inputs_of
+from rl_pipeline.commands.report_state import STATE_FOLDER, Inputs, KnownLeaves, ReportState
 from rl_pipeline.discovery import discover
 from rl_pipeline_tests.dialects.trial_files import trial_file
 
@@ -30,7 +30,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def digest(run: Path, thresholds: bytes = b"") -> str:
-    return inputs_of(discover([run]).only(), thresholds)
+    return Inputs(discover([run]).only(), thresholds).digest()
 
 
 def grow(run: Path) -> None:
@@ -98,14 +98,14 @@ def test_every_change_of_an_input_is_seen(run: Path, change: Callable[[Path], No
 @pytest.mark.parametrize("change", [lambda _: None, *CHANGES], ids=lambda change: change.__name__)
 def test_what_is_known_of_folders_changes_no_digest(run: Path, change: Callable[[Path], None], tmp_path: Path):
     first = KnownLeaves(tmp_path / "names")
-    inputs_of(discover([run]).only(), b"", first)
+    Inputs(discover([run]).only(), b"").digest(first)
     first.write()
     root = (run / "trace_jobs").resolve()
     assert KnownLeaves(tmp_path / "names").below(root) == {"t1__abcdefg", "t2__abcdefg"}
 
     change(run)
 
-    assert inputs_of(discover([run]).only(), b"", KnownLeaves(tmp_path / "names")) == digest(run)
+    assert Inputs(discover([run]).only(), b"").digest(KnownLeaves(tmp_path / "names")) == digest(run)
 
 
 def test_other_thresholds_and_another_program_are_seen(run: Path, monkeypatch: pytest.MonkeyPatch):
@@ -117,7 +117,7 @@ def test_other_thresholds_and_another_program_are_seen(run: Path, monkeypatch: p
 
 
 def test_a_name_of_another_experiment_is_seen(run: Path):
-    assert inputs_of(discover([run / "logs"], experiment="other").only(), b"") != digest(run / "logs")
+    assert Inputs(discover([run / "logs"], experiment="other").only(), b"").digest() != digest(run / "logs")
 
 
 @pytest.fixture
