@@ -21,6 +21,8 @@ from rl_pipeline.analysis.rank_statistics import (
     welch,
 )
 
+# SciPy says where it gives NaN or loses digits.
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 WITH_TIES = st.integers(-4, 4).map(float)
 ANY = st.floats(-1e6, 1e6, allow_subnormal=False).map(lambda value: round(value, 6))
 
