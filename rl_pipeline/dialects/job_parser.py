@@ -9,7 +9,6 @@ beside the rows that could be saved.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -122,18 +121,17 @@ class JobParser:
     def parse_ordered(self, run: OrderedRun) -> list[JobRow]:
         """Rows of lines with plans that want order; those that a parser collects come with `collected`."""
         rows: list[JobRow] = []
-        lines, plans = run.lines, run.lines.plans
-        for index in range(run.start, run.stop):
-            outcome = plans[index].take(lines, index)
-            if isinstance(outcome, Broken):
-                rows += outcome.rows
-                name = self._plan_names[id(plans[index])]
-                rows.append(self._unparsed(lines.message(index), name, outcome.reason))
-            elif outcome:
-                rows += outcome
-        for plan, count in Counter(map(id, plans[run.start : run.stop])).items():
-            name = self._plan_names[plan]
-            self.recognised[name] = self.recognised.get(name, 0) + count
+        lines, index = run.lines, run.start
+        while index < run.stop:
+            name, first = self._plan_names[id(lines.plans[index])], index
+            outcomes: list[tuple[int, Outcome]] = []
+            index = lines.plans[index].take(lines, index, run.stop, outcomes)
+            self.recognised[name] = self.recognised.get(name, 0) + index - first
+            for place, outcome in outcomes:
+                if isinstance(outcome, Broken):
+                    rows += [*outcome.rows, self._unparsed(lines.message(place), name, outcome.reason)]
+                else:
+                    rows += outcome or ()
         return rows
 
     def collected(self) -> Iterator[tuple[type[JobRow], dict[str, Any]]]:

@@ -16,9 +16,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
-from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample, run_at
+from rl_pipeline.column_forms import Chosen
+from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
 from rl_pipeline.dialects.event_rows import NAME_LIMIT
 from rl_pipeline.dialects.stored_values import repeated_name, stored_text
 from rl_pipeline.reader.literals import parse_literal
@@ -42,6 +43,7 @@ CLAIM = re.compile(r"(?:Batch generation complete|Exception breakdown|Starting b
 PATTERNS = (STARTING, BREAKDOWN, COMPLETE, CLAIM)
 
 COUNT = re.compile(r"'([A-Za-z_.]{1,80})': (\d{1,9})")
+STARTED, TOLD, COMPLETION = "started", "told", "completion"  # kinds of lines
 TOO_MANY = "more trials successful than there were"
 SURE_NUMBERS = 3  # of a completion line; the fourth came later
 TYPES_LIMIT = 200  # exception types in one breakdown
@@ -75,12 +77,12 @@ class Outstanding:
 
     def complete(self, count: int) -> str | None:
         """The mode that all outstanding batches share, or None; `count` of them are outstanding no more."""
-        modes = [mode for mode, number in self.modes.items() if number > 0]
-        if len(modes) == 1:
-            left = max(0, self.modes[modes[0]] - count)
-            self.total += left - self.modes[modes[0]]
-            self.modes[modes[0]] = left
-            return modes[0]
+        modes = self.modes
+        shared = [mode for mode, number in modes.items() if number > 0] if len(modes) > 1 else modes
+        if len(shared) == 1 and (number := modes[mode := next(iter(shared))]) > 0:
+            modes[mode] = left = max(0, number - count)
+            self.total += left - number
+            return mode
         self.settled += count
         if self.settled >= self.total:
             self._forget()
@@ -102,52 +104,19 @@ class Outstanding:
 
 
 @dataclass(frozen=True, slots=True)
-class StartingPlan:
-    """Lines that differ in the number of trials."""
+class BatchPlan:
+    """Lines of one kind that differ only in numbers; `names`: the exception types of a breakdown."""
 
     batches: RolloutBatches
-    mode: str | None
-    total: int  # which of the numbers
+    kind: str
     most_digits: tuple[int, ...]
+    mode: str | None = None
+    names: tuple[str, ...] = ()
     in_order: bool = True
 
-    def take(self, lines: OrderedLines, index: int) -> Outcome:
+    def take(self, lines: OrderedLines, index: int, stop: int, outcomes: list[tuple[int, Outcome]]) -> int:
         """See `OrderedPlan`."""
-        self.batches.start(lines.sources[index], lines.numbers[index][self.total], self.mode, lines.counts[index])
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class CompletePlan:
-    """Completion lines, with or without masked trials."""
-
-    batches: RolloutBatches
-    most_digits: tuple[int, ...]
-    in_order: bool = True
-
-    def take(self, lines: OrderedLines, index: int) -> Outcome:
-        """See `OrderedPlan`."""
-        successful, total, *_ = lines.numbers[index]
-        return self.batches.collect(lines, index, successful, total, has_masked=len(self.most_digits) > SURE_NUMBERS)
-
-
-@dataclass(frozen=True, slots=True)
-class BreakdownPlan:
-    """Breakdowns over the same exception types."""
-
-    batches: RolloutBatches
-    names: tuple[str, ...]
-    most_digits: tuple[int, ...]
-    in_order: bool = True
-
-    def take(self, lines: OrderedLines, index: int) -> Outcome:
-        """See `OrderedPlan`."""
-        numbers = lines.numbers[index][: len(self.names)]
-        for number, digits in zip(numbers, lines.digits[index], strict=False):
-            if digits > 1 and number < 10 ** (digits - 1):  # a leading zero is no Python number
-                return self.batches.parse(lines.message(index))
-        counts = dict(zip(self.names, numbers, strict=True))
-        return self.batches.keep(lines.sources[index], Breakdown(*lines.place(index), lines.payload(index), counts))
+        return self.batches.take(lines, index, stop, outcomes)
 
 
 class RolloutBatches:
@@ -158,33 +127,32 @@ class RolloutBatches:
 
     def __init__(self, context: JobContext) -> None:
         self.context = context
-        self.breakdowns: dict[Source, Breakdown] = {}
+        self.breakdowns: dict[Source, Breakdown | int] = {}  # a number: that of a line of the present window
         self.outstanding: dict[tuple[Source, int], Outstanding] = {}
         self.modes_seen: set[str | None] = set()
         self.evaluations_ended = 0
         self._lines: OrderedLines | None = None
-        self._collected: list[tuple[int, str | None, dict[str, int], int | None, bool]] = []
+        self._collected: list[tuple[int, int, str | None, int | None]] = []  # its line, its breakdown's or -1, …
 
-    def plan(
-        self, message: Message, numbers: Sequence[tuple[int, int]], *, dated: bool
-    ) -> StartingPlan | CompletePlan | BreakdownPlan | None:
+    def plan(self, message: Message, numbers: Sequence[tuple[int, int]], *, dated: bool) -> BatchPlan | None:
         """See `RegularParser`."""
         text, spans, digits = message.payload, list(numbers), (9,) * len(numbers)
         if not dated:
             return None
         if (complete := COMPLETE.match(text)) is not None:
             groups = [complete.span(number) for number in range(1, 5) if complete.group(number) is not None]
-            return CompletePlan(self, digits) if spans == groups else None
+            return BatchPlan(self, COMPLETION, digits) if spans == groups else None
         if (starting := STARTING.match(text)) is not None:
-            total = run_at(spans, starting.span(1))
-            return None if total is None else StartingPlan(self, starting.group(2), total, digits)
+            is_first = spans[:1] == [starting.span(1)]
+            return BatchPlan(self, STARTED, digits, mode=starting.group(2)) if is_first else None
         if BREAKDOWN.match(text) is None:
             return None
         entries = list(COUNT.finditer(text))
         names = tuple(repeated_name(entry.group(1), NAME_LIMIT) for entry in entries)
         printed = ", ".join(entry.group() for entry in entries)
         same = text == f"Exception breakdown: {{{printed}}}" and spans == [entry.span(2) for entry in entries]
-        return BreakdownPlan(self, names, digits) if same and len(set(names)) == len(names) else None
+        is_plain = same and len(set(names)) == len(names)
+        return BatchPlan(self, TOLD, digits, names=names) if is_plain else None
 
     def parse(self, message: Message) -> Outcome:
         """A row for every completion line."""
@@ -217,16 +185,36 @@ class RolloutBatches:
 
     def keep(self, source: Source, breakdown: Breakdown) -> Sequence[JobRow]:
         """Keep a breakdown for the completion line behind it."""
-        earlier = self.breakdowns.pop(source, None)
+        earlier = self._waiting(source)
         self.breakdowns[source] = breakdown
         return () if earlier is None else (self._orphan(earlier, "no completion line followed"),)
+
+    def _waiting(self, source: Source) -> Breakdown | None:
+        """The breakdown that waits for its completion line; it waits no more."""
+        waiting = self.breakdowns.pop(source, None)
+        return None if waiting is None else self._whole(waiting)
+
+    def _whole(self, waiting: Breakdown | int) -> Breakdown:
+        """A breakdown with its text and counts, also of a line of the present window."""
+        lines = self._lines
+        if lines is None or not isinstance(waiting, int):
+            return cast(Breakdown, waiting)
+        numbers = lines.matrix[waiting].tolist()
+        counts = dict(zip(lines.plans[waiting].names, numbers, strict=False))
+        return Breakdown(*lines.place(waiting), lines.payload(waiting), counts)
 
     def _complete(self, message: Message, found: re.Match[str]) -> Outcome:
         successful, total, failed_groups = (int(found.group(number)) for number in (1, 2, 3))
         if successful > total:
             return Broken(TOO_MANY)
-        waiting = self.breakdowns.pop(message.source, None)
-        row = RolloutBatch(
+        masked = None if found.group(4) is None else int(found.group(4))
+        return (self._row(message, (successful, total, failed_groups, masked), self._waiting(message.source)),)
+
+    def _row(
+        self, message: Message, told: tuple[int, int, int, int | None], waiting: Breakdown | None
+    ) -> RolloutBatch:
+        successful, total, failed_groups, masked = told
+        return RolloutBatch(
             job=self.context.job,
             line=message.line,
             logged_at=message.logged_at,
@@ -235,53 +223,69 @@ class RolloutBatches:
             successful=successful,
             total=total,
             failed_groups=failed_groups,
-            masked=None if found.group(4) is None else int(found.group(4)),
+            masked=masked,
             exceptions={} if waiting is None else waiting.counts,
             since_step_marker=self.context.step_marker,
             repeat_count=message.repeat_count,
         )
-        return (row,)
 
-    def collect(self, lines: OrderedLines, index: int, successful: int, total: int, *, has_masked: bool) -> Outcome:
-        """Note the row of a completion line for `collected`."""
+    def take(self, lines: OrderedLines, index: int, stop: int, outcomes: list[tuple[int, Outcome]]) -> int:
+        """See `OrderedPlan`; rows of completion lines are kept for `collected`, but for those told in `outcomes`."""
+        self._lines = lines
+        plans, sources, counts = lines.plans, lines.sources, lines.counts
+        first, second, odd = lines.column(0), lines.column(1), lines.with_leading_zeros
+        while index < stop:
+            kind, source = plans[index].kind, sources[index]
+            if kind is COMPLETION:
+                outcome = self._take_completion(index, source, first[index], second[index], counts[index])
+            elif kind is TOLD:
+                outcome = self.parse(lines.message(index)) if index in odd else self._take_breakdown(index, source)
+            elif kind is STARTED:
+                outcome = self.start(source, first[index], plans[index].mode, counts[index])
+            else:
+                break
+            if outcome:
+                outcomes.append((index, outcome))
+            index += 1
+        return index
+
+    def _take_completion(self, index: int, source: Source, successful: int, total: int, count: int) -> Outcome:
         if successful > total:
             return Broken(TOO_MANY)
-        source = lines.sources[index]
-        waiting = self.breakdowns.pop(source, None)
-        self._lines = lines
-        self._collected.append(
-            (
-                index,
-                self._mode(source, total, lines.counts[index]),
-                {} if waiting is None else waiting.counts,
-                self.context.step_marker,
-                has_masked,
-            )
-        )
-        return None
+        waiting = self.breakdowns.pop(source, -1)
+        if isinstance(waiting, int):
+            mode = self._mode(source, total, count)
+            self._collected.append((index, waiting, mode, self.context.step_marker))
+            return None
+        message, numbers = self._lines.message(index), self._lines.matrix[index].tolist()
+        masked = numbers[SURE_NUMBERS] if len(self._lines.plans[index].most_digits) > SURE_NUMBERS else None
+        return (self._row(message, (successful, total, numbers[2], masked), waiting),)
+
+    def _take_breakdown(self, index: int, source: Source) -> Outcome:
+        earlier = self._waiting(source) if source in self.breakdowns else None
+        self.breakdowns[source] = index
+        return None if earlier is None else (self._orphan(earlier, "no completion line followed"),)
 
     def collected(self) -> dict[str, Any] | None:
         """See `CollectingParser`; all are lines of one window."""
+        self.breakdowns = {source: self._whole(waiting) for source, waiting in self.breakdowns.items()}
         lines, rows = self._lines, self._collected
         self._lines, self._collected = None, []
-        if lines is None:
+        if lines is None or not rows:
             return None
-        indexes, modes, exceptions, markers, has_masked = map(list, zip(*rows, strict=True))
+        indexes, told, modes, markers = map(list, zip(*rows, strict=True))
         numbers = lines.matrix[indexes]
-        seen = list(dict.fromkeys(modes))
         return {
             "job": self.context.job,
             "line": lines.line_numbers[indexes],
             "logged_at": lines.logged_at[indexes],
-            "mode": (seen, [seen.index(mode) for mode in modes]),
+            "mode": _chosen(modes),
             "successful": numbers[:, 0],
             "total": numbers[:, 1],
             "failed_groups": numbers[:, 2],
-            "masked": [
-                row[SURE_NUMBERS] if known else None for row, known in zip(numbers.tolist(), has_masked, strict=True)
-            ],
-            "exceptions": exceptions,
-            "since_step_marker": markers,
+            "masked": lines.optional(indexes, SURE_NUMBERS),
+            "exceptions": lines.maps(told),
+            "since_step_marker": _chosen(markers),
             "repeat_count": lines.repeat_counts[indexes],
         }
 
@@ -310,6 +314,12 @@ class RolloutBatches:
         rows = tuple(self._orphan(waiting, "no completion line followed") for waiting in self.breakdowns.values())
         self.breakdowns = {}
         return rows
+
+
+def _chosen(values: Sequence[Any]) -> Chosen:
+    """A column of few different values."""
+    seen = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    return Chosen(list(seen), [seen[value] for value in values])
 
 
 def exception_counts(literal: object) -> dict[str, int] | None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
 from rl_pipeline.dialects.stored_values import repeated_name
@@ -47,17 +47,40 @@ class TimerPlan:
     timers: Timers
     name: str
     most_digits: tuple[int, ...]
+    kind: str = "timer"
+    names: tuple[str, ...] = ()
     in_order: bool = True
 
-    def take(self, lines: OrderedLines, index: int) -> Outcome:
+    def take(self, lines: OrderedLines, index: int, stop: int, outcomes: list[tuple[int, Outcome]]) -> int:
         """See `OrderedPlan`."""
-        message = lines.message(index)
+        while index < stop:
+            plan = lines.plans[index]
+            if not isinstance(plan, TimerPlan):
+                break
+            rows = plan.rows(lines, index)
+            if rows:
+                outcomes.append((index, rows))
+            index += 1
+        return index
+
+    def rows(self, lines: OrderedLines, index: int) -> Sequence[JobRow]:
+        """The rows of one line."""
+        moment = Told(int(lines.line_numbers[index]), lines.moment(index), None, lines.counts[index])
         if not self.most_digits:
-            return self.timers.start(message, self.name)
-        whole, scale, behind = lines.numbers[index][0], 1, 0
+            return self.timers.start(lines.sources[index], self.name, moment)
+        whole, scale, behind = lines.column(0)[index], 1, 0
         if len(self.most_digits) > 1:
-            scale, behind = 10 ** lines.digits[index][1], lines.numbers[index][1]
-        return self.timers.finish(message, self.name, (whole * scale + behind) / scale)
+            scale, behind = 10 ** int(lines.digits[index, 1]), lines.column(1)[index]
+        return self.timers.finish(lines.sources[index], self.name, moment, (whole * scale + behind) / scale)
+
+
+class Told(NamedTuple):
+    """Which line told something of a timer, when, and for how many lines it stands."""
+
+    line: int
+    logged_at: datetime | None
+    zone: str | None
+    repeat_count: int
 
 
 class Timers:
@@ -67,7 +90,7 @@ class Timers:
 
     def __init__(self, context: JobContext) -> None:
         self.context = context
-        self.open: dict[tuple[Source, str], list[Message]] = {}
+        self.open: dict[tuple[Source, str], list[Told]] = {}
         self.opened = 0
 
     def parse(self, message: Message) -> Outcome:
@@ -75,11 +98,11 @@ class Timers:
         if CLAIM.match(message.payload) is None:
             return None
         if (started := STARTED.match(message.payload)) is not None:
-            return self.start(message, started.group(1))
+            return self.start(message.source, started.group(1), told_by(message))
         finished = FINISHED.match(message.payload)
         if finished is None:
             return Broken("timer line cut")
-        return self.finish(message, finished.group(1), float(finished.group(2)))
+        return self.finish(message.source, finished.group(1), told_by(message), float(finished.group(2)))
 
     def plan(self, message: Message, numbers: Sequence[tuple[int, int]], *, dated: bool) -> TimerPlan | None:
         """See `RegularParser`."""
@@ -93,35 +116,35 @@ class Timers:
         spans = [span for span in (number.span(1), number.span(2)) if span != (-1, -1)]
         return TimerPlan(self, finished.group(1), DIGITS_OF_SECONDS[: len(spans)]) if list(numbers) == spans else None
 
-    def start(self, message: Message, name: str) -> Sequence[JobRow]:
+    def start(self, source: Source, name: str, told: Told) -> Sequence[JobRow]:
         """A timer begins; rows of another that is given up for it."""
-        self.open.setdefault((message.source, name), []).append(message)
+        self.open.setdefault((source, name), []).append(told)
         self.opened += 1
         if self.opened <= OPEN_LIMIT:
             return ()
-        (source, oldest), waiting = next(iter(self.open.items()))
+        (process, oldest), waiting = next(iter(self.open.items()))
         given_up = waiting.pop(0)
-        self._forget(source, oldest)
+        self._forget(process, oldest)
         return (self._unfinished(oldest, given_up),)
 
-    def finish(self, message: Message, name: str, seconds: float) -> Sequence[JobRow]:
+    def finish(self, source: Source, name: str, told: Told, seconds: float) -> Sequence[JobRow]:
         """A timer ends: its row."""
         if name in EVALUATION_TIMERS:
             self.context.evaluations_ended += 1
-        waiting = self.open.get((message.source, name))
+        waiting = self.open.get((source, name))
         started = None
         if waiting:
             started = waiting.pop().logged_at
-            self._forget(message.source, name)
+            self._forget(source, name)
         row = PhaseTiming(
             job=self.context.job,
-            line=message.line,
+            line=told.line,
             name=repeated_name(name),
-            started_at=start_of(started, message.logged_at, seconds),
-            zone=message.zone,
+            started_at=start_of(started, told.logged_at, seconds),
+            zone=told.zone,
             seconds=seconds,
             finished=True,
-            repeat_count=message.repeat_count,
+            repeat_count=told.repeat_count,
         )
         return (row,)
 
@@ -131,23 +154,28 @@ class Timers:
         if not self.open[source, name]:
             del self.open[source, name]
 
-    def _unfinished(self, name: str, message: Message) -> PhaseTiming:
+    def _unfinished(self, name: str, told: Told) -> PhaseTiming:
         return PhaseTiming(
             job=self.context.job,
-            line=message.line,
+            line=told.line,
             name=repeated_name(name),
-            started_at=message.logged_at,
-            zone=message.zone,
+            started_at=told.logged_at,
+            zone=told.zone,
             seconds=None,
             finished=False,
-            repeat_count=message.repeat_count,
+            repeat_count=told.repeat_count,
         )
 
     def close(self) -> Sequence[JobRow]:
         """The timers that never finished, in file order."""
-        rows = [self._unfinished(name, message) for (_, name), waiting in self.open.items() for message in waiting]
+        rows = [self._unfinished(name, told) for (_, name), waiting in self.open.items() for told in waiting]
         self.open, self.opened = {}, 0
         return tuple(sorted(rows, key=lambda row: row.line))
+
+
+def told_by(message: Message) -> Told:
+    """What is kept of a message."""
+    return Told(message.line, message.logged_at, message.zone, message.repeat_count)
 
 
 def start_of(started: datetime | None, ended: datetime | None, seconds: float) -> datetime | None:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from rl_pipeline.column_forms import Chosen
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample, run_at
 from rl_pipeline.dialects.stored_values import repeated_name
 from rl_pipeline.reader.message import Message
@@ -97,8 +98,8 @@ class StatPlan:
             "job": self.job,
             "line": planned.lines,
             "logged_at": planned.logged_at,
-            "pid": ([source.pid for source in sources], planned.source_numbers),
-            "ip": ([source.ip and repeated_name(source.ip) for source in sources], planned.source_numbers),
+            "pid": Chosen([source.pid for source in sources], planned.source_numbers),
+            "ip": Chosen([source.ip and repeated_name(source.ip) for source in sources], planned.source_numbers),
             "engine_index": self.engine_index,
             "repeat_count": planned.repeat_counts,
         }

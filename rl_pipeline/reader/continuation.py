@@ -116,12 +116,17 @@ class LiteralLines:
             return self._offer_instead(line)
         return self._take(place, line, state, cut)
 
-    def take_plain(self) -> bool:
-        """Take a line known to be one entry between two others, if one may stand here."""
+    @property
+    def takes_plain(self) -> bool:
+        """Whether an entry between two others may stand here."""
+        return self._place.state == BETWEEN_ENTRIES
+
+    def take_plain(self, count: int = 1) -> bool:
+        """Take lines known to be one entry each between two others, if one may stand here."""
         place = self._place
         if place.state != BETWEEN_ENTRIES:
             return False
-        self._place, self._doubtful, self.dropped = place._replace(taken=place.taken + 1), None, False
+        self._place, self._doubtful, self.dropped = place._replace(taken=place.taken + count), None, False
         return True
 
     def _offer_instead(self, line: str) -> Offer:

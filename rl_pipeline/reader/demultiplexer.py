@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from rl_pipeline.reader.continuation import LiteralLines, Offer
 from rl_pipeline.reader.entries import BlockEntries
@@ -88,6 +89,12 @@ class _Open:
         self.last_line = line
         self.characters += len(text) + 1
 
+    def extend(self, texts: list[str], line: int) -> None:
+        """Take lines, of which the last is that one of the file."""
+        self.lines += texts
+        self.last_line = line
+        self.characters += sum(map(len, texts)) + len(texts)
+
     def restart(self, literal: LiteralLines) -> None:
         """Begin the dict anew."""
         self.literal, self.lines = literal, self.lines[:1]
@@ -113,6 +120,22 @@ class _Open:
             complete=complete,
             after_bar=first.after_bar,
         )
+
+
+class Expected(NamedTuple):
+    """What the next lines of an open block look like.
+
+    `prefix`: what stands before an entry. `marks`: one of them stands in every line of a process with an open message.
+    `is_only`: lines of the same process that begin with a letter or digit are others. All that only up to line
+    `deadline` of the file, for at most so many characters and lines.
+    """
+
+    prefix: bytes
+    marks: tuple[bytes, ...]
+    is_only: bool
+    deadline: int
+    characters: int
+    lines: int
 
 
 def stream_of(source: Source) -> Stream:
@@ -156,12 +179,16 @@ class Demultiplexer:
             entries, block = self._entries
             if entries.belongs_to(block.literal) and entries.is_other_text(raw):
                 return False
+        return any(marker in raw for marker in self._marks())
+
+    def _marks(self) -> tuple[bytes, ...]:
+        """Byte strings of which every line of a process with an open message shows one."""
         if self._markers is None:
             sources = {item.first.source for item in self._open.values()}
             marks = {b"" if source.pid is None else b"%d" % source.pid for source in sources}
             marks |= {_label_mark(source.label) for source in sources if source.label is not None}
             self._markers = (b"",) if b"" in marks else tuple(marks)
-        return any(marker in raw for marker in self._markers)
+        return self._markers
 
     def opens(self, payload: str) -> bool:
         """Whether a payload with a logger head may be the first line of a longer message."""
@@ -213,6 +240,24 @@ class Demultiplexer:
         if entry is not None:
             block.append(entry, line)
         return entry is not None
+
+    def expected(self) -> Expected | None:
+        """What the entries of the only block look like that took one last; None where lines need a closer look."""
+        if self._entries is None or any(item.literal is None for item in self._open.values()):
+            return None
+        entries, block = self._entries
+        if not (entries.belongs_to(block.literal) and entries.are_open):
+            return None
+        is_only = len(self._open) == 1 and entries.are_quoted_only
+        room = MAX_BLOCK_CHARACTERS - block.characters, MAX_BLOCK_LINES - len(block.lines)
+        return Expected(entries.prefix, self._marks(), is_only, self._deadline, *room)
+
+    def take_entries(self, texts: list[str], last: int) -> None:
+        """Take lines that look as `expected` says, the last of them in line `last` of the file."""
+        if self._entries is not None and texts:
+            entries, block = self._entries
+            entries.take_many(len(texts))
+            block.extend(texts, last)
 
     def close(self) -> list[Message]:
         """Everything still open, in file order, as incomplete."""

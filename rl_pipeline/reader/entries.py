@@ -31,6 +31,25 @@ class BlockEntries:
             return None
         return raw[len(self._prefix) :].decode("ascii") if self._literal.take_plain() else None
 
+    @property
+    def prefix(self) -> bytes:
+        """What stands before each entry."""
+        return self._prefix
+
+    @property
+    def are_open(self) -> bool:
+        """Whether a line with an entry between two others may come next."""
+        return self._literal.takes_plain
+
+    @property
+    def are_quoted_only(self) -> bool:
+        """Whether nothing else goes on with the dict that begins with a letter or digit at the left edge."""
+        return self._literal.takes_only_quoted
+
+    def take_many(self, count: int) -> None:
+        """Take so many lines that are one entry each."""
+        self._literal.take_plain(count)
+
     def is_other_text(self, raw: bytes) -> bool:
         """Whether a line of the same process begins with a letter or digit where only a quoted key goes on."""
         return (

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 from rl_pipeline.reader.demultiplexer import Demultiplexer
@@ -24,6 +25,9 @@ from rl_pipeline.reader.resume import Resume
 from rl_pipeline.reader.sources import CHUNK_BYTES, Fingerprint, starts_plain, text_chunks
 from rl_pipeline.reader.windows import MAX_LINE_BYTES, windows
 from rl_pipeline.reader.years import YearResolver
+
+COMPILED_FROM = 32 * 1024 * 1024  # bytes; loading takes as long as reading these one line at a time
+USUAL_COMPRESSION = 8
 
 
 def read_messages(
@@ -81,6 +85,8 @@ def read_planned(
         OSError: the file cannot be opened; trouble further in is noted in the report.
     """
     digest = Fingerprint(resume.earlier.pieces if resume else ())
+    if not is_worth_compiling(path, resume):
+        planner = None
     if resume is None:
         reading, earlier = _beginning(path, needles, report, planner, anchor), None
     else:
@@ -100,6 +106,17 @@ def read_planned(
     if last is not None:
         yield from reading.window(last)
     yield from reading.end()
+
+
+def is_worth_compiling(path: Path, resume: Resume | None = None) -> bool:
+    """Whether so much of a file is left to read that loading the compiled loops saves time, and they are here."""
+    try:
+        size = Path(path).stat().st_size - (resume.earlier.size if resume else 0)
+    except OSError:
+        return False  # whoever opens it tells why
+    if size < (COMPILED_FROM if starts_plain(path) else COMPILED_FROM // USUAL_COMPRESSION):
+        return False
+    return find_spec("numba") is not None
 
 
 def _beginning(

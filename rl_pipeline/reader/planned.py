@@ -9,6 +9,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
+from rl_pipeline.reader.demultiplexer import Expected
 from rl_pipeline.reader.ordered import OrderedLines
 from rl_pipeline.reader.regular import PlannedMessages
 from rl_pipeline.reader.regular_windows import find_regular
@@ -32,23 +33,49 @@ class PlannedWindow:
         self.book, self.scanned = book, scanned
         found = find_regular(book, scanned)
         self.unknown = found.unknown
-        self._hits = np.array(scanned.hits, np.int64)
+        self._hits = scanned.hits
         self.ways = bytearray(len(scanned.hits))
-        self._ways = np.frombuffer(self.ways, np.uint8)
-        self._together = [group for group in found.groups if not group.plan.in_order]
-        ordered = [group for group in found.groups if group.plan.in_order]
-        self.ordered = OrderedLines(book, scanned, self._hits, ordered) if ordered else None
-        for group in found.groups:
-            self._ways[group.hits] = IN_ORDER if group.plan.in_order else TOGETHER
+        self.way_array = np.frombuffer(self.ways, np.uint8)
+        self._together = found.together
+        self.ordered = OrderedLines(book, scanned, self._hits, found.ordered) if found.ordered else None
+        for lines in found.together:
+            self.way_array[lines.hits] = TOGETHER
+        if found.ordered:
+            self.way_array[found.ordered.hits] = IN_ORDER
 
     def remaining(self) -> list[int]:
         """Lines with a needle that are to be read the long way, by index."""
-        lines: list[int] = self._hits[self._ways == LONG_WAY].tolist()
+        lines: list[int] = self._hits[self.way_array == LONG_WAY].tolist()
         return lines
+
+    def follow(self, line: int, expected: Expected) -> tuple[int, int, list[str]]:
+        """Follow an open block for as long as its lines look as expected.
+
+        Args:
+            line: the first line to look at, by index.
+            expected: see there.
+
+        Returns:
+            The line at which it stopped, the last one that belongs to the block (-1: none), and the entries.
+        """
+        np, scanned, first = self.book.np, self.scanned, self.scanned.window.line
+        last = min(scanned.count - (not scanned.window.data.endswith(b"\n")), expected.deadline - first + 1)
+        taken = np.empty(min(max(0, last - line), expected.lines), np.int64)
+        stop, _, count = self.book.kernels.follow_block(
+            np.frombuffer(scanned.window.data, np.uint8), scanned.edges, line, last,
+            self._hits, int(np.searchsorted(self._hits, line)), self.way_array,
+            np.frombuffer(expected.prefix, np.uint8), np.frombuffer(b"".join(expected.marks), np.uint8),
+            np.cumsum([len(mark) for mark in expected.marks]), expected.is_only, expected.characters, taken,
+        )  # fmt: skip
+        lines = taken[:count]
+        begins, ends = scanned.edges[lines] + len(expected.prefix), scanned.edges[lines + 1] - 1
+        data = scanned.window.data
+        texts = [data[begin:end].decode("ascii") for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+        return int(stop), int(lines[-1]) if count else -1, texts
 
     def leave(self, hit: int) -> None:
         """All hits from that one on are read the long way after all."""
-        self._ways[hit:] = LONG_WAY
+        self.way_array[hit:] = LONG_WAY
 
     def together(self, before: datetime, dated: list[tuple[int, datetime]]) -> Iterator[PlannedMessages]:
         """All lines of each plan that wants no order.
@@ -58,26 +85,26 @@ class PlannedWindow:
             dated: index of line and time of each dated line met since that did not wait.
         """
         np = self.book.np
-        waited = list(zip(self.ordered.indexes, self.ordered.moments, strict=True)) if self.ordered else []
-        near = [before, *(at for _, at in dated), *(at for _, at in waited)]
-        resolver = _Resolver(before, [*dated, *waited])
+        near = [before, *(at for _, at in dated), *(span_of(self.ordered.logged_at) or () if self.ordered else ())]
+        resolver = _Resolver(before, dated, self.ordered)
         for group in self._together:
             lines = self._hits[group.hits]
-            kept = self._ways[group.hits] == TOGETHER
+            kept = self.way_array[group.hits] == TOGETHER
             if not kept.any():
                 continue
-            lines, stamps = lines[kept], group.stamps.chosen(kept)
-            heads = group.heads[kept]
+            if not kept.all():
+                group, lines = group.chosen(kept), lines[kept]  # noqa: PLW2901 - the group as it now is
+            heads = group.heads
             used = np.flatnonzero(np.bincount(heads))
             yield PlannedMessages(
-                plan=group.plan,
+                plan=group.plans[group.owners[0]],
                 lines=lines + self.scanned.window.line,
-                logged_at=stamps.with_years((min(near), max(near)), resolver.of(lines)),
+                logged_at=group.stamps.with_years((min(near), max(near)), resolver.of(lines)),
                 sources=[self.book.heads[head].source for head in used.tolist()],
                 source_numbers=np.searchsorted(used, heads),
-                repeat_counts=group.counts[kept],
-                numbers=group.numbers[kept],
-                digits=group.digits[kept],
+                repeat_counts=group.counts,
+                numbers=group.numbers,
+                digits=group.digits,
             )
 
     def learn(self) -> None:
@@ -85,7 +112,7 @@ class PlannedWindow:
         scanned = self.scanned
         edges = scanned.edge_list
         for hit in self.unknown:
-            line = scanned.hits[hit]
+            line = scanned.hit_list[hit]
             raw = scanned.window.data[edges[line] : edges[line + 1]]
             kind, end = int(scanned.kinds[hit]), int(scanned.ends[hit]) - edges[line]
             self.book.learn(raw, kind, end)
@@ -94,8 +121,8 @@ class PlannedWindow:
 class _Resolver:
     """Completes stamps without year in the light of the dated line before each."""
 
-    def __init__(self, before: datetime, dated: list[tuple[int, datetime]]) -> None:
-        self._before, self._dated = before, dated
+    def __init__(self, before: datetime, dated: list[tuple[int, datetime]], waited: OrderedLines | None) -> None:
+        self._before, self._dated, self._waited = before, dated, waited
 
     def of(self, lines: Any) -> Resolve:  # noqa: ANN401 - an array of numpy
         """For the rows at these lines of the window."""
@@ -107,7 +134,9 @@ class _Resolver:
 
     @cached_property
     def _all(self) -> list[tuple[int, datetime]]:
-        return sorted(self._dated, key=itemgetter(0))
+        waited = self._waited
+        also = [] if waited is None else list(zip(waited.indexes, waited.logged_at.tolist(), strict=True))
+        return sorted([*self._dated, *also], key=itemgetter(0))
 
 
 def span_of(moments: Any) -> tuple[datetime, datetime] | None:  # noqa: ANN401 - datetime64 of numpy

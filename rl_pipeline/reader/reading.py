@@ -5,21 +5,20 @@ See `messages` for the two modes in which lines are looked at.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from datetime import datetime
 
 from rl_pipeline.reader.containers import LogicalLine, RecordJoiner, record_of
-from rl_pipeline.reader.demultiplexer import Demultiplexer
+from rl_pipeline.reader.demultiplexer import Demultiplexer, Expected
 from rl_pipeline.reader.envelopes import source_of_process
 from rl_pipeline.reader.evidence import BEGINNING_BYTES, TAIL_BYTES, Times, last_moment
+from rl_pipeline.reader.folds import folded_lines
 from rl_pipeline.reader.lines import (
     REPEATED_MARK,
     USUAL,
     Unwrapped,
-    believed_count,
     plain_text,
     repeat_count,
     unwrap,
@@ -31,16 +30,12 @@ from rl_pipeline.reader.planned import IN_ORDER, LONG_WAY, TOGETHER, PlannedWind
 from rl_pipeline.reader.read_report import Needles, ReadReport
 from rl_pipeline.reader.regular import PlannedMessages, Planner
 from rl_pipeline.reader.resume import Resume
-from rl_pipeline.reader.scan import NeedleScan, ScannedWindow, undecodable
+from rl_pipeline.reader.scan import CompiledEngine, NeedleScan, ScannedWindow, undecodable
 from rl_pipeline.reader.shapes import ShapeBook
 from rl_pipeline.reader.sources import Earlier, Fingerprint
 from rl_pipeline.reader.windows import Window
 from rl_pipeline.reader.years import Moment, YearResolver, dated_moment
 
-# The usual end of a folded line, colours included; whatever differs is unwrapped to be sure.
-FOLDED = re.compile(rb"\[repeated (\d{1,9})x across cluster\](?:\x1b\[[0-9;]*m)*\r?$")
-
-USUAL_ENDS = (b"", b"\x1b[0m")
 Item = Message | OrderedRun | PlannedMessages
 NO_HEAD = (None, None, None)
 NO_MOMENT = (None, None)
@@ -63,7 +58,8 @@ class Reading:
         in_container: bool,
     ) -> None:
         self.report, self.years, self.times = report, years, Times()
-        self.scan = NeedleScan(needles.any_of, planner.needles if planner else ())
+        # Without a planner lines are few, or the compiled loops are not here.
+        self.scan = NeedleScan(needles.any_of, planner.needles, CompiledEngine) if planner else NeedleScan(needles.any_of)
         self.book = ShapeBook(planner) if planner else None
         self.planned: PlannedWindow | None = None  # of the present window
         self._dated_lines: list[tuple[int, datetime]] = []  # index in the present window, and time
@@ -107,7 +103,7 @@ class Reading:
     def _scanned(self, scanned: ScannedWindow) -> Iterator[Item]:
         self.report.undecodable_bytes += scanned.undecodable_bytes
         if self.records is None:
-            self.report.folded_lines += _folded_lines(scanned.window.data)
+            self.report.folded_lines += self._folded_lines(scanned)
         before, self._dated_lines = self.years.evidence, []
         self.planned = None
         if self.book is not None and self.records is None and before is not None:
@@ -121,10 +117,16 @@ class Reading:
                 yield messages
             self.planned.learn()
 
+    def _folded_lines(self, scanned: ScannedWindow) -> int:
+        """Lines that Ray left out, over all lines of a window, with or without needle."""
+        if scanned.marks is None or self.book is None:
+            return folded_lines(scanned.window.data)
+        return self.book.folded_lines(scanned.window.data, scanned.marks)
+
     def _lines(self, scanned: ScannedWindow, planned: PlannedWindow | None) -> Iterator[Item]:
         """Messages of lines that are looked at one by one."""
         edges, data = scanned.edge_list, scanned.window.data
-        hits = scanned.hits if planned is None else planned.remaining()
+        hits = scanned.hit_list if planned is None else planned.remaining()
         index, hit = 0, 0
         while True:
             if self.demultiplexer.is_open or self.records is not None:
@@ -140,9 +142,9 @@ class Reading:
             yield from self._caught_up(line)
             if record_of(raw) is not None:
                 self.records, index = RecordJoiner(), index - 1
-                self.report.folded_lines -= _folded_lines(data[edges[line] :])  # they are counted one by one
+                self.report.folded_lines -= folded_lines(data[edges[line] :])  # they are counted one by one
                 if planned is not None:
-                    planned.leave(bisect_left(scanned.hits, line))
+                    planned.leave(bisect_left(scanned.hit_list, line))
                     self._next = len(planned.ordered or ())
                 continue
             self._index = line
@@ -160,7 +162,7 @@ class Reading:
         start, stop = self._next, bisect_left(ordered.indexes, line, self._next)
         if start < stop:
             self._next = stop
-            self.years.saw(ordered.moments[stop - 1])
+            self.years.saw(ordered.moment(stop - 1))
             for at in span_of(ordered.logged_at[start:stop]) or ():
                 self.times.saw(at, None)
         if start < stop or is_last:
@@ -207,11 +209,18 @@ class Reading:
 
     def _follow(self, scanned: ScannedWindow, index: int) -> Generator[Item, None, int]:
         """Line by line from `index` on; returns the index at which scanning may go on."""
-        window, hits, edges, planned = scanned.window, scanned.hits, scanned.edge_list, self.planned
+        window, hits, edges, planned = scanned.window, scanned.hit_list, scanned.edge_list, self.planned
         hit = bisect_left(hits, index)
         while index < scanned.count:
             if self.records is None and not self.demultiplexer.is_open:
                 return index
+            expected = self.demultiplexer.expected() if planned is not None and self.records is None else None
+            if planned is not None and expected is not None:
+                followed = self._followed(planned, index, expected)
+                if followed > index:
+                    index, hit = followed, bisect_left(hits, followed)
+                    if index >= scanned.count:
+                        return index
             text = window.data[edges[index] : edges[index + 1]]
             raw = text.rstrip(b"\n")
             needle = hit < len(hits) and hits[hit] == index
@@ -232,6 +241,12 @@ class Reading:
                     self._next += 1  # it may be part of what is open
                 yield from self._line(raw, number, offset, needle=needle, whole=len(raw) < len(text))
         return index
+
+    def _followed(self, planned: PlannedWindow, index: int, expected: Expected) -> int:
+        """Take the entries that an open block goes on with; the first line that needs a closer look."""
+        stop, last, texts = planned.follow(index, expected)
+        self.demultiplexer.take_entries(texts, planned.scanned.window.line + last)
+        return stop
 
     def _stays_planned(self, planned: PlannedWindow, hit: int, number: int) -> bool:
         """Whether a regular line stands for itself whatever is open; a traceback may be printed with such heads."""
@@ -319,23 +334,3 @@ class Reading:
             return None
         self.times.saw(at, None)
         return Moment(at, None)
-
-
-def _folded_lines(data: bytes) -> int:
-    """Lines that Ray left out, over all lines of a window, with or without needle."""
-    folded = 0
-    at = data.find(REPEATED_MARK)
-    while at >= 0:
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        begin = data.rfind(b"[repeated ", max(0, at - 19), at) + 10
-        digits = data[begin:at]
-        if begin >= 10 and digits.isdigit() and data[at + len(REPEATED_MARK) : end] in USUAL_ENDS:
-            count = believed_count(digits)
-        else:
-            start = max(data.rfind(b"\n", 0, at) + 1, at - 24)
-            found = FOLDED.search(data, start, end)
-            count = believed_count(found.group(1)) if found else repeat_count(data[start:end])
-        folded += count - 1
-        at = data.find(REPEATED_MARK, end)
-    return folded

@@ -45,8 +45,16 @@ class Plan(Protocol):
 class OrderedPlan(Plan, Protocol):
     """A plan for lines in their order."""
 
-    def take(self, lines: OrderedLines, index: int) -> Any:  # noqa: ANN401 - what its maker's kind gives for a message
-        """Read the line at that index."""
+    @property
+    def kind(self) -> str: ...  # noqa: D102 - what its maker calls lines like that
+    @property
+    def names(self) -> Sequence[str]: ...  # noqa: D102 - of its numbers, from the first on, if they are entries of a map
+
+    def take(self, lines: OrderedLines, index: int, stop: int, outcomes: list[tuple[int, Any]]) -> int:
+        """Read lines from that index on, as far as they are its maker's, not beyond `stop`; gives where it ended.
+
+        `outcomes` is extended by what its maker gives for a message, where that is not nothing, and its index.
+        """
         ...
 
 

@@ -1,198 +1,141 @@
-"""Finds the lines of learned shapes in a window, with arrays of numpy for all lines at once.
+"""Finds the lines of learned shapes in a window, all at once.
 
-Lines whose needle ends at the same place are compared with the learned heads as rows of a matrix; what stands behind
-the needle is put together, its runs of digits found, and the skeletons compared with the learned tails.
+A compiled loop compares each line up to its needle with the learned heads and what stands behind it, each run of digits
+as one `0`, with the learned tails; on the way it reads the numbers and the stamp.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
 
-from rl_pipeline.reader.regular import MAX_LINE, MOST_DIGITS, Plan
+from rl_pipeline.reader.regular import MAX_LINE, Plan
 from rl_pipeline.reader.scan import ScannedWindow
-from rl_pipeline.reader.shapes import MOST_SHAPES, KnownRows, ShapeBook
-from rl_pipeline.reader.stamps import Stamps, stamps_at
+from rl_pipeline.reader.shapes import MOST_SHAPES, ShapeBook
+from rl_pipeline.reader.stamps import Stamps, stamps_of
 
 LEARNED_PER_WINDOW = 64
 MOST_COUNT_DIGITS = 6
-ZERO = 48
 
 
-@dataclass(slots=True)
-class RegularGroup:
-    """Lines of one window with one plan: arrays of one length.
+@dataclass(frozen=True, slots=True)
+class RegularLines:
+    """Lines of one window that have a plan: arrays of one length, in file order.
 
-    `hits` are their places among the window's hits, `heads` numbers of the shape book's heads, `counts` what Ray
-    folded them to; `numbers` (lines × numbers of the plan) are the runs of digits, `digits` how long each is.
+    `plans[owners]` are their plans, `hits` their places among the window's hits, `heads` and `tails` numbers of the
+    shape book's; `counts` is what Ray folded them to. `numbers` (lines × most numbers of a plan, zeros behind those of
+    others) are the runs of digits, `digits` how long each is.
     """
 
-    plan: Plan
-    tail: int
+    plans: Sequence[Plan]
+    owners: Any
     hits: Any
     heads: Any
+    tails: Any
     stamps: Stamps
     counts: Any
     numbers: Any
     digits: Any
 
+    def chosen(self, rows: Any) -> RegularLines:  # noqa: ANN401 - an array of numpy
+        """Some of the lines."""
+        return RegularLines(
+            self.plans, self.owners[rows], self.hits[rows], self.heads[rows], self.tails[rows],
+            self.stamps.chosen(rows), self.counts[rows], self.numbers[rows], self.digits[rows],
+        )  # fmt: skip
 
-@dataclass(slots=True)
+
+@dataclass(frozen=True, slots=True)
 class RegularWindow:
-    """The groups of a window, and places of hits whose shape may be worth learning."""
+    """Lines whose plans want order, those of each plan that does not, and hits whose shape may be worth learning."""
 
-    groups: list[RegularGroup] = field(default_factory=list)
-    unknown: list[int] = field(default_factory=list)
+    ordered: RegularLines | None = None
+    together: Sequence[RegularLines] = ()
+    unknown: Sequence[int] = ()
 
 
 def find_regular(book: ShapeBook, scanned: ScannedWindow) -> RegularWindow:
     """The lines of a window that have a plan."""
     np = book.np
-    window = RegularWindow()
     places = np.flatnonzero(scanned.kinds >= 0)
-    lines = np.array(scanned.hits, np.int64)[places]
-    starts, stops = scanned.edges[lines], scanned.edges[lines + 1]
-    usable = stops - starts <= MAX_LINE
+    lines = scanned.hits[places]
+    usable = scanned.edges[lines + 1] - scanned.edges[lines] <= MAX_LINE
     if not scanned.window.data.endswith(b"\n"):
         usable &= lines < scanned.count - 1
-    if usable.any():
-        _Finding(book, scanned, window, places[usable], starts[usable], stops[usable]).run()
-    return window
+    return _Finding(book, scanned, places[usable]).run() if usable.any() else RegularWindow()
 
 
 class _Finding:
     """The work on one window; all arrays go by candidate, or by run of digits."""
 
-    def __init__(
-        self,
-        book: ShapeBook,
-        scanned: ScannedWindow,
-        window: RegularWindow,
-        places: Any,  # noqa: ANN401 - arrays of numpy
-        starts: Any,  # noqa: ANN401
-        stops: Any,  # noqa: ANN401
-    ) -> None:
-        self.np, self.book, self.window = book.np, book, window
-        self.places, self.starts = places, starts
-        self.kinds, self.ends = scanned.kinds[places].astype(book.np.int64), scanned.ends[places]
-        self.buffer = book.np.frombuffer(scanned.window.data, book.np.uint8)
-        data = scanned.window.data
-        self.text = b"".join(map(data.__getitem__, map(slice, self.ends.tolist(), stops.tolist())))
-        self.lengths = stops - self.ends
+    def __init__(self, book: ShapeBook, scanned: ScannedWindow, places: Any) -> None:  # noqa: ANN401 - numpy
+        np = book.np
+        self.np, self.book, self.places = np, book, places
+        lines, arrays = scanned.hits[places], book.arrays()
+        starts, stops, ends = scanned.edges[lines], scanned.edges[lines + 1], scanned.ends[places]
+        count, runs = len(places), int((stops - ends).sum()) // 2 + len(places)
+        self.arrays, self.shapes = arrays, np.empty((count, 2), np.int64)
+        self.first_runs = np.empty(count + 1, np.int64)
+        self.run_values, self.run_lengths = np.empty(runs, np.int64), np.empty(runs, np.int64)
+        self.days, self.clock = np.empty(count, np.int64), np.empty(count, np.int64)
+        book.kernels.read_regular(
+            np.frombuffer(scanned.window.data, np.uint8), starts, ends, stops, scanned.kinds[places],
+            arrays.head_text, arrays.head_compared, arrays.heads, arrays.head_firsts,
+            arrays.tail_text, arrays.tails, arrays.tail_firsts,
+            self.shapes, self.first_runs, self.run_values, self.run_lengths, self.days, self.clock,
+        )  # fmt: skip
 
-    def run(self) -> None:
+    def run(self) -> RegularWindow:
+        """Put lines with one plan together."""
         np, book = self.np, self.book
-        heads = self._match(self.buffer, self.starts, self.ends - self.starts, book.known_heads)
-        tails = self._match(*self._skeletons(), book.known_tails)
-        known = (heads >= 0) & (tails >= 0)
-        unknown = self.places[~known].tolist()
+        known = (self.shapes >= 0).all(axis=1)
         rows = np.flatnonzero(known)
-        self._read_stamps(heads, rows)
-        combined = np.array(book.words or [0], np.int64)[heads[rows]] * MOST_SHAPES + tails[rows]
-        for group in self._alike(combined):
-            key = divmod(int(combined[group[0]]), MOST_SHAPES)
-            if key not in book.plans:
-                unknown += self.places[rows[group[:1]]].tolist()
-            elif (plan := book.plans[key]) is not None:
-                self._group(plan, key[1], heads, rows[group])
-        self.window.unknown = unknown[:: 1 + len(unknown) // LEARNED_PER_WINDOW]
+        shapes = self.arrays.words[self.shapes[rows, 0]] * MOST_SHAPES + self.shapes[rows, 1]
+        keys, firsts, owners = np.unique(shapes, return_index=True, return_inverse=True)
+        pairs = [divmod(key, MOST_SHAPES) for key in keys.tolist()]
+        strange = [first for first, pair in zip(firsts.tolist(), pairs, strict=True) if pair not in book.plans]
+        unknown = self.places[np.concatenate((np.flatnonzero(~known), rows[strange]))].tolist()
+        unknown = unknown[:: 1 + len(unknown) // LEARNED_PER_WINDOW]
+        plans = [book.plans.get(pair) for pair in pairs]
+        has_plan = np.array([plan is not None for plan in plans], bool)[owners]
+        if not has_plan.any():
+            return RegularWindow(unknown=unknown)
+        lines = self._lines(cast(Sequence[Plan], plans), rows[has_plan], owners[has_plan])
+        in_order = np.array([plan is not None and plan.in_order for plan in plans])
+        ordered = lines.chosen(in_order[lines.owners])
+        apart = [number for number in np.unique(lines.owners).tolist() if not in_order[number]]
+        together = [lines.chosen(lines.owners == number) for number in apart]
+        return RegularWindow(ordered if len(ordered.owners) else None, together, unknown)
 
-    def _read_stamps(self, heads: Any, rows: Any) -> None:  # noqa: ANN401
-        """The stamps of lines with a known head, by candidate; of others none is valid."""
+    def _lines(self, plans: Sequence[Plan], rows: Any, owners: Any) -> RegularLines:  # noqa: ANN401 - numpy
+        """Lines with a plan: those whose numbers and times it may read."""
+        np, arrays = self.np, self.arrays
+        heads, tails = self.shapes[rows].T
+        stamps = stamps_of(np, self.days[rows], self.clock[rows], arrays.heads[heads, 4].astype(bool))
+        first, fits = self.first_runs[rows], stamps.valid
+        for number, lengths, values in arrays.fixed:
+            fits = fits & self._is_fixed(first, number[tails], lengths[tails], values[tails])
+        counts, is_count = self._runs(first, arrays.counts[tails])
+        fits = fits & (is_count <= MOST_COUNT_DIGITS)
+        numbers, digits = self._runs(first[:, None], arrays.numbers[tails])
+        most = np.zeros((len(plans), numbers.shape[1]), np.int64)
+        for number, plan in enumerate(plans):
+            if plan is not None:
+                most[number, : len(plan.most_digits)] = plan.most_digits
+        fits = fits & (digits <= most[owners]).all(axis=1)
+        lines = RegularLines(
+            plans, owners, self.places[rows], heads, tails, stamps, np.maximum(counts, 1), numbers, digits
+        )
+        return lines if fits.all() else lines.chosen(fits)
+
+    def _runs(self, first: Any, numbers: Any) -> tuple[Any, Any]:  # noqa: ANN401 - arrays of numpy
+        """Values and lengths of runs of digits, told by their numbers in their lines; of none (-1) both are 0."""
         np = self.np
-        count = len(heads)
-        self.stamps = Stamps(np, np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, bool))
-        at = np.array([head.stamp_at for head in self.book.heads], np.int64)
-        is_dated = np.array([head.dated for head in self.book.heads], bool)
-        for dated in (False, True):
-            chosen = rows[is_dated[heads[rows]] == dated] if len(rows) else rows
-            if len(chosen):
-                found = stamps_at(np, self.buffer, self.starts[chosen] + at[heads[chosen]], dated=dated)
-                self.stamps.days[chosen], self.stamps.clock[chosen] = found.days, found.clock
-                self.stamps.valid[chosen] = found.valid
+        places, is_run = np.where(numbers < 0, 0, first + numbers), numbers >= 0
+        return self.run_values[places] * is_run, self.run_lengths[places] * is_run
 
-    def _alike(self, keys: Any) -> list[Any]:  # noqa: ANN401
-        """Places of equal keys, ascending within each."""
-        np = self.np
-        order = np.argsort(keys, kind="stable")
-        return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(order) else []
-
-    def _match(self, buffer: Any, starts: Any, lengths: Any, known: dict[tuple[int, int], KnownRows]) -> Any:  # noqa: ANN401
-        """Which known row each line is, or -1."""
-        np = self.np
-        found = np.full(len(starts), -1, np.int64)
-        for rows in self._alike(lengths * 256 + self.kinds):
-            length = int(lengths[rows[0]])
-            candidates = known.get((int(self.kinds[rows[0]]), length))
-            if candidates is None:
-                continue
-            matrix = np.lib.stride_tricks.sliding_window_view(buffer, length)[starts[rows]]
-            for row, ignored, number in zip(candidates.rows, candidates.ignored, candidates.numbers, strict=True):
-                same = matrix == row
-                if ignored is not None:
-                    same |= ignored
-                equal = same.all(axis=1)
-                found[rows[equal]] = number
-                if equal.all():
-                    break
-                rows, matrix = rows[~equal], matrix[~equal]
-        return found
-
-    def _skeletons(self) -> tuple[Any, Any, Any]:
-        """Bytes behind the needles with each run of digits as one `0`: the bytes, and where each line's stand."""
-        np = self.np
-        firsts = np.cumsum(self.lengths) - self.lengths
-        characters = np.frombuffer(self.text, np.uint8)
-        digit = np.zeros(len(characters) + 2, bool)
-        np.less(characters - np.uint8(ZERO), 10, out=digit[1:-1])
-        changes = np.flatnonzero(digit[1:] != digit[:-1])
-        starts = changes[0::2]
-        self.run_lengths = changes[1::2] - starts
-        self.first_runs = np.searchsorted(starts, firsts)
-        self._read_numbers(characters, starts)
-        kept = ~digit[1:-1]
-        kept[starts] = True
-        shown = characters.copy()
-        shown[starts] = ZERO
-        left_out = np.concatenate(([0], np.cumsum(self.run_lengths - 1)))
-        before, after = left_out[self.first_runs], left_out[np.searchsorted(starts, firsts + self.lengths)]
-        return shown[kept], firsts - before, self.lengths - (after - before)
-
-    def _read_numbers(self, characters: Any, starts: Any) -> None:  # noqa: ANN401
-        """The numbers that the runs are; of those with more than nine digits the first nine."""
-        np = self.np
-        self.run_values = np.zeros(len(starts), np.int64)
-        left = np.arange(len(starts))
-        for place in range(MOST_DIGITS):
-            left = left[self.run_lengths[left] > place]
-            self.run_values[left] = self.run_values[left] * 10 + (characters[starts[left] + place] - np.uint8(ZERO))
-
-    def _group(self, plan: Plan, tail_number: int, heads: Any, rows: Any) -> None:  # noqa: ANN401
-        """Lines with one plan: those whose numbers and times it may read."""
-        np, tail = self.np, self.book.tails[tail_number]
-        first = self.first_runs[rows]
-        fits = np.ones(len(rows), bool)
-        for number, text in tail.fixed:
-            fits &= (self.run_lengths[first + number] == len(text)) & (self.run_values[first + number] == int(text))
-        counts = np.ones(len(rows), np.int64)
-        if tail.count is not None:
-            fits &= self.run_lengths[first + tail.count] <= MOST_COUNT_DIGITS
-            counts = np.maximum(counts, self.run_values[first + tail.count])
-        runs = first[:, None] + np.array(tail.numbers, np.int64)[None, :]
-        digits, numbers = self.run_lengths[runs], self.run_values[runs]
-        fits &= (digits <= np.array(plan.most_digits, np.int64)).all(axis=1)
-        stamps = self.stamps.chosen(rows)
-        fits &= stamps.valid
-        if fits.any():
-            chosen = rows[fits]
-            group = RegularGroup(
-                plan=plan,
-                tail=tail_number,
-                hits=self.places[chosen],
-                heads=heads[chosen],
-                stamps=stamps.chosen(fits),
-                counts=counts[fits],
-                numbers=numbers[fits],
-                digits=digits[fits],
-            )
-            self.window.groups.append(group)
+    def _is_fixed(self, first: Any, number: Any, length: Any, value: Any) -> Any:  # noqa: ANN401 - arrays of numpy
+        """Whether a run of digits is what it was where its shape was learned; where there is none, it is."""
+        values, lengths = self._runs(first, number)
+        return (values == value) & (lengths == length)

@@ -3,16 +3,21 @@
 The plan, and what was tried on 200 MB on one core: one alternation in Python's `re` walks byte by byte (75 MB/s);
 `bytes.find` costs one pass for each needle (26 needles: 115 MB/s); an automaton over all, as RE2 builds it behind
 Arrow's `match_substring_regex`, does not care how many there are (180 needles: 330 MB/s), nor do the automata of
-`ahocorasick_rs` (260 MB/s); Hyperscan compares many bytes at a time (1,300 MB/s, with 244,000 hits told one by one).
-Hyperscan is used where it is installed, RE2 elsewhere; both find the same lines.
+`ahocorasick_rs` (260 MB/s); Hyperscan compares many bytes at a time, but tells each hit to Python (600 MB/s with
+244,000 hits, lines cut by numpy before). What is used cuts the lines and looks at every second pair of neighbouring
+bytes: of each needle the two pairs are known that are rarest in the log, one of which must be among these, and where
+one stands, the needle is compared (XXXX MB/s).
+That loop is compiled, which a small log is not worth: there, and where Numba cannot be installed, RE2 does it. Both
+find the same lines.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from rl_pipeline.reader.lines import REPEATED_MARK
 from rl_pipeline.reader.windows import LINE_FEED, Window
 
 if TYPE_CHECKING:
@@ -22,6 +27,8 @@ if TYPE_CHECKING:
     Indexes = npt.NDArray[np.int64]
 
 IRREGULAR = -1
+PAIRS = 1 << 16  # of neighbouring bytes
+LEAST_NEEDLE = 3  # bytes of a needle that the compiled loop finds
 
 
 @dataclass(frozen=True)
@@ -31,14 +38,15 @@ class ScannedWindow:
     `edges` has one entry more than there are lines: line i is `data[edges[i]:edges[i + 1]]`, line feed included.
     `hits` are the indexes of lines that hold a needle, ascending. `kinds` says for each hit which of the needles
     called regular it holds, if it holds no other one; else `IRREGULAR`. `ends` says where in the window that needle
-    ends for the first time in the line.
+    ends for the first time in the line. `marks` are the places of `REPEATED_MARK`; None: nobody looked.
     """
 
     window: Window
     edges: npt.NDArray[np.int64]
-    hits: list[int]
+    hits: npt.NDArray[np.int64]
     kinds: npt.NDArray[np.int16]
     ends: npt.NDArray[np.int64]
+    marks: npt.NDArray[np.int64] | None
     undecodable_bytes: int
 
     @property
@@ -47,17 +55,33 @@ class ScannedWindow:
         return len(self.edges) - 1
 
     @cached_property
+    def hit_list(self) -> list[int]:
+        """The hits as plain numbers."""
+        hits: list[int] = self.hits.tolist()
+        return hits
+
+    @cached_property
     def edge_list(self) -> list[int]:
         """The edges as plain numbers; slicing with numpy's costs more than the slice."""
         edges: list[int] = self.edges.tolist()
         return edges
 
 
-class Engine(Protocol):
-    """Tells in which lines of a window which needles stand."""
+class Found(NamedTuple):
+    """What an engine tells of a window: arrays of numpy, see `ScannedWindow`."""
 
-    def find(self, data: bytes, edges: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401 - numpy arrays
-        """Indexes of lines that hold a needle, ascending; the kind of each, and where its needle ends."""
+    edges: Any
+    hits: Any
+    kinds: Any
+    ends: Any
+    marks: Any = None
+
+
+class Engine(Protocol):
+    """Cuts windows into lines and tells which hold which needles."""
+
+    def find(self, data: bytes) -> Found:
+        """The lines of a window."""
         ...
 
 
@@ -68,66 +92,76 @@ class NeedleScan:
         self, needles: tuple[bytes, ...], regular: tuple[bytes, ...] = (), engine: type[Engine] | None = None
     ) -> None:
         """Needles may hold any bytes but line feeds; an empty tuple finds nothing. `regular` are some of them."""
-        import numpy as np  # noqa: PLC0415 - whoever needs the message type alone does not pay for the libraries
-
-        self._np = np
         needles = tuple(dict.fromkeys(needle for needle in needles if needle))
-        engine = engine or usual_engine()
-        self._engine: Any = engine(needles, regular) if needles else None  # type: ignore[call-arg]
+        self._engine: Engine = (engine or Re2Engine)(needles, regular)  # type: ignore[call-arg]
 
     def scan(self, window: Window) -> ScannedWindow:
         """Cut the window into lines and mark those that hold a needle."""
-        np = self._np
-        feeds = np.flatnonzero(np.frombuffer(window.data, np.uint8) == LINE_FEED)
-        tail = 0 if window.data.endswith(b"\n") else 1
-        edges = np.empty(len(feeds) + 1 + tail, np.int64)
-        edges[0] = 0
-        edges[1 : len(feeds) + 1] = feeds + 1
-        if tail:
-            edges[-1] = len(window.data)
-        found = no_hits(np) if self._engine is None else self._engine.find(window.data, edges)
-        hits, kinds, ends = found
-        return ScannedWindow(window, edges, hits.tolist(), kinds, ends, undecodable(window.data))
+        return ScannedWindow(window, *self._engine.find(window.data), undecodable(window.data))
 
 
-class HyperscanEngine:
-    """Hyperscan: literals compared many bytes at a time."""
+class CompiledEngine:
+    """A compiled loop that compares needles where their rarest pairs of bytes stand."""
 
     def __init__(self, needles: tuple[bytes, ...], regular: tuple[bytes, ...]) -> None:
-        """Compile all needles into one database."""
-        import hyperscan  # noqa: PLC0415 - not everywhere
+        """Put the needles into arrays.
+
+        Raises:
+            ValueError: a needle has less than three bytes.
+        """
         import numpy as np  # noqa: PLC0415
 
-        self._np = np
-        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        expressions = [escaped(needle).encode() for needle in needles]
-        numbers = list(range(len(needles)))
-        self._database.compile(expressions=expressions, ids=numbers, elements=len(needles), flags=[0] * len(needles))
-        kinds = {needle: kind for kind, needle in enumerate(regular)}
-        self._kinds = np.array([kinds.get(needle, IRREGULAR) for needle in needles], np.int16)
+        from rl_pipeline.reader import kernels  # noqa: PLC0415 - compiles, or loads what was compiled
 
-    def find(self, data: bytes, edges: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401 - numpy arrays
+        if min(map(len, needles), default=LEAST_NEEDLE) < LEAST_NEEDLE:
+            raise ValueError(f"needles have at least {LEAST_NEEDLE} bytes")
+        self._np, self._kernels, self._needles = np, kernels, (*needles, REPEATED_MARK)
+        self._text = np.frombuffer(b"".join(self._needles), np.uint8)
+        self._offsets = np.cumsum([0, *map(len, self._needles)])
+        kinds = {needle: kind for kind, needle in enumerate(regular)}
+        self._kinds = np.array([*(kinds.get(needle, IRREGULAR) for needle in needles), kernels.MARK], np.int16)
+        self._pairs: tuple[Any, ...] | None = None
+        self._room: tuple[Any, ...] = (np.empty(0),)
+
+    def find(self, data: bytes) -> Found:
         """See `Engine`."""
         np = self._np
-        numbers: list[int] = []
-        ends: list[int] = []
-        tell_number, tell_end = numbers.append, ends.append
+        buffer, pairs = np.frombuffer(data, np.uint8), np.frombuffer(data, "<u2", len(data) // 2)
+        if self._pairs is None:
+            self._pairs = self._pairs_of(buffer)
+        if len(data) + 2 > len(self._room[0]):
+            types = (np.int64, np.int64, np.int16, np.int64, np.int64)
+            self._room = tuple(np.empty(len(data) + 2, of) for of in types)
+        feeds, count, told = self._kernels.cut_and_find(
+            buffer, pairs, *self._pairs, self._text, self._offsets, self._kinds, *self._room
+        )
+        edges, hits, kinds, ends, marks = self._room
+        edges = edges[: feeds + 1 + (not data.endswith(b"\n"))].copy()
+        edges[-1] = len(data)
+        return Found(edges, hits[:count].copy(), kinds[:count].copy(), ends[:count].copy(), marks[:told].copy())
 
-        def seen(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            tell_number(number)
-            tell_end(end)
-
-        self._database.scan(data, match_event_handler=seen)
-        if not ends:
-            return no_hits(np)
-        places, kinds = np.array(ends, np.int64), self._kinds[np.array(numbers)]
-        if (places[1:] < places[:-1]).any():
-            order = np.argsort(places, kind="stable")
-            places, kinds = places[order], kinds[order]
-        lines = np.searchsorted(edges, places, side="left") - 1
-        firsts = np.flatnonzero(np.diff(lines, prepend=-1))
-        least, most = np.minimum.reduceat(kinds, firsts), np.maximum.reduceat(kinds, firsts)
-        return lines[firsts], np.where(least == most, least, IRREGULAR).astype(np.int16), places[firsts]
+    def _pairs_of(self, sample: Any) -> tuple[Any, ...]:  # noqa: ANN401 - numpy
+        """What is known of all pairs, as `kernels.cut_and_find` wants them."""
+        np, kernels = self._np, self._kernels
+        shown = sample.astype(np.int64)
+        seen = np.bincount(shown[:-1] | shown[1:] << 8, minlength=PAIRS).tolist()
+        entries: dict[int, list[tuple[int, int]]] = {}
+        for number, needle in enumerate(self._needles):
+            pairs = [needle[place] | needle[place + 1] << 8 for place in range(len(needle) - 1)]
+            for first in (0, 1):
+                place = min(range(first, len(pairs), 2), key=lambda place: seen[pairs[place]])  # noqa: B023
+                entries.setdefault(pairs[place], []).append((number, place))
+        flags, thirds, firsts, rows = np.zeros(PAIRS, np.uint8), np.zeros(PAIRS, np.uint8), np.zeros(PAIRS, np.int64), []
+        for pair, found in entries.items():
+            flags[pair], firsts[pair] = kernels.NEEDLE_PAIR, len(rows)
+            for number, place in found:
+                needle, is_last = self._needles[number], place + 2 == len(self._needles[number])
+                third = needle[place - 1 if is_last else place + 2]
+                thirds[kernels.third_of(pair, third)] |= kernels.BEFORE if is_last else kernels.BEHIND
+            rows += [(number, place, is_followed < len(found)) for is_followed, (number, place) in enumerate(found, 1)]
+        flags[LINE_FEED::256] |= kernels.FEED_FIRST
+        flags[LINE_FEED * 256 : (LINE_FEED + 1) * 256] |= kernels.FEED_SECOND
+        return flags, thirds, firsts, np.array(rows, np.int64)
 
 
 class Re2Engine:
@@ -144,9 +178,12 @@ class Re2Engine:
         self._irregular = "|".join(escaped(needle) for needle in needles if needle not in regular)
         self._regular = regular
 
-    def find(self, data: bytes, edges: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401 - numpy arrays
+    def find(self, data: bytes) -> Found:
         """See `Engine`."""
         np, pa = self._np, self._pa
+        edges = _edges(np, data)
+        if not self._pattern:
+            return Found(edges, np.empty(0, np.int64), np.empty(0, np.int16), np.empty(0, np.int64))
         buffers = [None, pa.py_buffer(edges.astype(np.int32)), pa.py_buffer(data)]
         lines = pa.Array.from_buffers(pa.binary(), len(edges) - 1, buffers)
         found = self._matches(lines, self._pattern)
@@ -162,24 +199,16 @@ class Re2Engine:
         for hit in np.flatnonzero(kinds != IRREGULAR).tolist():
             needle = self._regular[kinds[hit]]
             ends[hit] = data.find(needle, edges[hits[hit]]) + len(needle)
-        return hits, kinds, ends
+        return Found(edges, hits, kinds, ends)
 
     def _matches(self, lines: Any, pattern: str) -> Any:  # noqa: ANN401 - Arrow to numpy
         return self._pc.match_substring_regex(lines, pattern).to_numpy(zero_copy_only=False).astype(bool)
 
 
-def no_hits(np: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401 - the numpy module, and its arrays
-    """What an engine gives for a window without hits."""
-    return np.empty(0, np.int64), np.empty(0, np.int16), np.empty(0, np.int64)
-
-
-def usual_engine() -> type[Engine]:
-    """The fastest engine that is installed."""
-    try:
-        import hyperscan  # noqa: F401, PLC0415
-    except ImportError:
-        return Re2Engine
-    return HyperscanEngine
+def _edges(np: Any, data: bytes) -> Any:  # noqa: ANN401 - the numpy module, and its array
+    """Where lines begin, and the end."""
+    feeds = np.flatnonzero(np.frombuffer(data, np.uint8) == LINE_FEED)
+    return np.concatenate(([0], feeds + 1, [] if data.endswith(b"\n") else [len(data)])).astype(np.int64)
 
 
 def undecodable(data: bytes) -> int:

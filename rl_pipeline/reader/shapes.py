@@ -1,23 +1,78 @@
-"""The shapes learned so far in one log, as rows that many lines can be compared with at once."""
+"""The shapes learned so far in one log, as arrays that lines can be compared with."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
+from rl_pipeline.reader.folds import FOLD_BEGIN, FOLD_ENDS, folded_at
+from rl_pipeline.reader.lines import MOST_REPEATED, REPEATED_MARK
 from rl_pipeline.reader.message import Message
-from rl_pipeline.reader.regular import Head, Plan, Planner, Tail, learn
+from rl_pipeline.reader.regular import MAX_LINE, Head, Plan, Planner, Tail, learn
 
 MOST_SHAPES = 1024  # heads, and tails
+BUCKETS = 4096  # of tails by their hash; a power of two
+ZERO = 48
 
 
-@dataclass(slots=True)
-class KnownRows:
-    """Learned heads or tails of one kind and width; `ignored` marks bytes that may differ, None: none may."""
+class ShapeArrays:
+    """Learned shapes as `kernels.read_regular` wants them."""
 
-    rows: list[Any] = field(default_factory=list)
-    ignored: list[Any] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
+    def __init__(
+        self,
+        book: ShapeBook,
+        kinds: int,
+        head_kinds: Sequence[int],
+        tail_kinds: Sequence[int],
+    ) -> None:
+        """`kinds`: how many needles there are; the others tell the needle of each head and tail."""
+        np = self._np = book.np
+        self.head_text = np.frombuffer(b"".join(head.raw for head in book.heads), np.uint8)
+        self.head_compared = np.full(len(self.head_text), 255, np.uint8)
+        self.heads = np.full((len(book.heads), 5), -1, np.int64)
+        self.head_firsts = np.full((kinds, MAX_LINE + 1), -1, np.int64)
+        begin = 0
+        for number, head in enumerate(book.heads):
+            self.heads[number] = begin, len(head.raw), -1, head.stamp_at, head.dated
+            stamp = slice(begin + head.stamp_at, begin + head.stamp_at + head.stamp_length)
+            self.head_compared[stamp][self.head_text[stamp] - np.uint8(ZERO) < 10] = 0
+            begin += len(head.raw)
+        for number in reversed(range(len(book.heads))):
+            self._put_first(self.heads, number, self.head_firsts[head_kinds[number]], len(book.heads[number].raw))
+        self.tail_text = np.frombuffer(b"".join(tail.skeleton for tail in book.tails), np.uint8)
+        self.tails = np.full((len(book.tails), 4), -1, np.int64)
+        self.tail_firsts = np.full(BUCKETS, -1, np.int64)
+        begin = 0
+        for number, (tail, kind) in enumerate(zip(book.tails, tail_kinds, strict=True)):
+            self.tails[number] = begin, len(tail.skeleton), -1, kind
+            code = book.kernels.hash_of(np.frombuffer(tail.skeleton, np.uint8)) ^ kind
+            self._put_first(self.tails, number, self.tail_firsts, code & (BUCKETS - 1))
+            begin += len(tail.skeleton)
+        self.words = np.array(book.words or [0], np.int64)
+        self._take_runs(book.tails)
+
+    def _take_runs(self, tails: Sequence[Tail]) -> None:
+        """What the runs of digits of each tail are.
+
+        `counts`: the run that is Ray's repeat count, or -1; `numbers`: the runs that are numbers, -1 behind the last;
+        `fixed`: for the first run of colours of all tails, the second…: its number or -1, its length, its value.
+        """
+        np = self._np
+        self.counts = np.array([-1 if tail.count is None else tail.count for tail in tails] or [-1], np.int64)
+        self.numbers = np.full((len(tails), max((len(tail.numbers) for tail in tails), default=0)), -1, np.int64)
+        for row, tail in zip(self.numbers, tails, strict=True):
+            row[: len(tail.numbers)] = tail.numbers
+        self.fixed = []
+        for place in range(max((len(tail.fixed) for tail in tails), default=0)):
+            told = [tail.fixed[place] if place < len(tail.fixed) else (-1, b"") for tail in tails]
+            columns = zip(*((number, len(text), int(text or 0)) for number, text in told), strict=True)
+            self.fixed.append([np.array(column, np.int64) for column in columns])
+
+    @staticmethod
+    def _put_first(rows: Any, number: int, firsts: Any, key: int) -> None:  # noqa: ANN401 - arrays of numpy
+        """Put a row before the others with its key."""
+        rows[number, 2] = firsts[key]
+        firsts[key] = number
 
 
 class ShapeBook:
@@ -25,22 +80,44 @@ class ShapeBook:
 
     def __init__(self, planner: Planner) -> None:
         """`planner` decides which shapes are worth it."""
-        import numpy as np  # noqa: PLC0415 - whoever needs the message type alone does not pay for the library
+        import numpy as np  # noqa: PLC0415 - whoever needs the message type alone does not pay for the libraries
 
-        self.np = np
+        from rl_pipeline.reader import kernels  # noqa: PLC0415 - compiles, or loads what was compiled
+
+        self.np, self.kernels = np, kernels
         self.planner = planner
         self.heads: list[Head] = []
         self.tails: list[Tail] = []
         self.words: list[int] = []  # of each head, the number of its kind and words
         self.plans: dict[tuple[int, int], Plan | None] = {}
-        self.known_heads: dict[tuple[int, int], KnownRows] = {}
-        self.known_tails: dict[tuple[int, int], KnownRows] = {}
+        self._head_kinds: list[int] = []
+        self._tail_kinds: list[int] = []
+        self._head_numbers: dict[tuple[int, int, bytes], int] = {}
+        self._tail_numbers: dict[tuple[int, bytes], int] = {}
         self._word_numbers: dict[tuple[int, str], int] = {}
+        self._arrays: ShapeArrays | None = None
+
+    def folded_lines(self, data: bytes, marks: Any) -> int:  # noqa: ANN401 - an array of numpy
+        """Lines that Ray left out, told by the marks of a window."""
+        np = self.np
+        unusual = np.empty(len(marks), np.int64)
+        folded, odd = self.kernels.usual_folds(
+            np.frombuffer(data, np.uint8), marks, len(REPEATED_MARK), np.frombuffer(FOLD_BEGIN, np.uint8),
+            np.frombuffer(b"".join(FOLD_ENDS), np.uint8), np.cumsum([len(end) for end in FOLD_ENDS]),
+            MOST_REPEATED, unusual,
+        )  # fmt: skip
+        return int(folded) + sum(folded_at(data, mark)[0] for mark in unusual[:odd].tolist())
 
     @property
     def is_full(self) -> bool:
         """Whether no more is learned."""
         return len(self.heads) >= MOST_SHAPES or len(self.tails) >= MOST_SHAPES
+
+    def arrays(self) -> ShapeArrays:
+        """All that was learned so far."""
+        if self._arrays is None:
+            self._arrays = ShapeArrays(self, len(self.planner.needles), self._head_kinds, self._tail_kinds)
+        return self._arrays
 
     def learn(self, raw: bytes, kind: int, end: int) -> None:
         """Take the shape of a line that was read the long way.
@@ -62,33 +139,23 @@ class ShapeBook:
             self.plans[key] = self.planner.plan(message, spans, dated=head.dated)
 
     def _take_head(self, kind: int, head: Head) -> int:
-        np = self.np
-        known = self.known_heads.setdefault((kind, len(head.raw)), KnownRows())
-        row = np.frombuffer(head.raw, np.uint8)
-        ignored = np.zeros(len(row), bool)
+        """The number of a head; one that differs only in its time is the same."""
         stamp = slice(head.stamp_at, head.stamp_at + head.stamp_length)
-        ignored[stamp] = row[stamp] - np.uint8(48) < 10
-        for other, hidden, number in zip(known.rows, known.ignored, known.numbers, strict=True):
-            if (hidden == ignored).all() and ((other == row) | ignored).all():
-                return number
-        number = len(self.heads)
-        self.heads.append(head)
-        self.words.append(self._word_numbers.setdefault((kind, head.words), len(self._word_numbers)))
-        known.rows.append(row)
-        known.ignored.append(ignored)
-        known.numbers.append(number)
+        hidden = bytes(48 if 48 <= byte <= 57 else byte for byte in head.raw[stamp])
+        key = (kind, head.stamp_at, head.raw[: stamp.start] + hidden + head.raw[stamp.stop :])
+        number = self._head_numbers.setdefault(key, len(self.heads))
+        if number == len(self.heads):
+            self.heads.append(head)
+            self._head_kinds.append(kind)
+            self.words.append(self._word_numbers.setdefault((kind, head.words), len(self._word_numbers)))
+            self._arrays = None
         return number
 
     def _take_tail(self, kind: int, tail: Tail) -> int:
-        np = self.np
-        known = self.known_tails.setdefault((kind, len(tail.skeleton)), KnownRows())
-        row = np.frombuffer(tail.skeleton, np.uint8)
-        for other, number in zip(known.rows, known.numbers, strict=True):
-            if (other == row).all():
-                return number  # one with other colours is read the long way
-        number = len(self.tails)
-        self.tails.append(tail)
-        known.rows.append(row)
-        known.ignored.append(None)
-        known.numbers.append(number)
+        """The number of a tail; one with other colours is read the long way."""
+        number = self._tail_numbers.setdefault((kind, tail.skeleton), len(self.tails))
+        if number == len(self.tails):
+            self.tails.append(tail)
+            self._tail_kinds.append(kind)
+            self._arrays = None
         return number

@@ -13,7 +13,7 @@ from typing import Any
 
 EPOCH = date(1970, 1, 1).toordinal()
 DATED_STAMP, UNDATED_STAMP = 23, 14  # characters
-DAY, SECOND, MILLISECOND = 86_400_000_000, 1_000_000, 1_000  # microseconds
+DAY, SECOND = 86_400_000_000, 1_000_000  # microseconds
 A_LEAP_YEAR = 2024
 CLOSE = timedelta(days=100)  # nearer than that no other year can be closer, a month and a day earlier or later
 Resolve = Callable[[int, str], "datetime | None"]
@@ -68,43 +68,25 @@ class Stamps:
         return f"{day // 100:02d}-{day % 100:02d} {seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
 
 
-def stamps_at(np: Any, buffer: Any, places: Any, *, dated: bool) -> Stamps:  # noqa: ANN401 - numpy and its arrays
-    """The stamps that stand at some places of a buffer of bytes."""
-    width = DATED_STAMP if dated else UNDATED_STAMP
-    digits = np.lib.stride_tricks.sliding_window_view(buffer, width)[places] - np.uint8(48)
-    at = 5 if dated else 0  # of the month
-    columns = [*range(at, at + 2), *range(at + 3, at + 5), *(at + place for place in (6, 7, 9, 10, 12, 13))]
-    if dated:
-        columns += [0, 1, 2, 3, 20, 21, 22]
-    valid = (digits[:, columns] < 10).all(axis=1)
+def stamps_of(np: Any, days: Any, clock: Any, dated: Any) -> Stamps:  # noqa: ANN401 - numpy and its arrays
+    """Stamps that a calendar has; 29 February without a year is left to others.
 
-    def number(*of: int) -> Any:  # noqa: ANN401
-        value = np.zeros(len(digits), np.int64)
-        for column in of:
-            value = value * 10 + digits[:, column]
-        return value
-
-    hours, minutes, seconds = number(at + 6, at + 7), number(at + 9, at + 10), number(at + 12, at + 13)
-    valid &= (hours < 24) & (minutes < 60) & (seconds < 60)
-    clock = (hours * 3600 + minutes * 60 + seconds) * SECOND
-    days = number(at, at + 1) * 100 + number(at + 3, at + 4)
-    if dated:
-        clock += number(20, 21, 22) * MILLISECOND
-        days += number(0, 1, 2, 3) * 10_000
-    return _checked(np, days, clock, valid, dated=dated)
-
-
-def _checked(np: Any, days: Any, clock: Any, valid: Any, *, dated: bool) -> Stamps:  # noqa: ANN401
-    """Days that the calendar has; 29 February without a year is left to others."""
-    keys = days.copy()
-    for day in set(keys[valid].tolist()):
-        rows = keys == day
-        ordinal = _ordinal(day // 10_000 if dated else A_LEAP_YEAR, day // 100 % 100, day % 100)
-        if ordinal is None or (not dated and day == 229):
-            valid[rows] = False
-        elif dated:
-            days[rows] = ordinal - EPOCH
-    return Stamps(np, days, clock, valid)
+    Args:
+        np: numpy.
+        days: year × 10000 + month × 100 + day, the year 0 of those without; -1: no stamp.
+        clock: microseconds of the day.
+        dated: whether a stamp has a date.
+    """
+    valid, found = days >= 0, days.copy()
+    for day in np.unique(days).tolist():
+        for has_year in (False, True):
+            rows = (days == day) & (dated == has_year)
+            ordinal = _ordinal(day // 10_000 if has_year else A_LEAP_YEAR, day // 100 % 100, day % 100)
+            if ordinal is None or (not has_year and day == 229):
+                valid[rows] = False
+            elif has_year:
+                found[rows] = ordinal - EPOCH
+    return Stamps(np, found, clock, valid)
 
 
 def _ordinal(year: int, month: int, day: int) -> int | None:

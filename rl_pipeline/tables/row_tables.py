@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from rl_pipeline.column_forms import Chosen, Known, Maps
 from rl_pipeline.schema import RolloutBatch, Row, Unparsed, VllmStat
 from rl_pipeline.tables.columns import INT64_MAX, Misfit, arrow_schema, column_array, rows_kept
 
@@ -95,8 +96,8 @@ class RowSink:
 
         Args:
             row_class: the table.
-            columns: arrays of numpy, `line` among them; lists; values for all rows; or values to choose from with
-                the number of the one for each row. An absent column has its default.
+            columns: arrays of numpy, `line` among them; lists; values for all rows; or a form of `column_forms`. An
+                absent column has its default.
         """
         table = columns_table(row_class, columns)
         held = self._columns.setdefault(row_class, [])
@@ -168,9 +169,15 @@ def columns_table(row_class: type[Row], columns: Mapping[str, Any]) -> pa.Table:
 def _column(values: Any, arrow_type: pa.DataType, count: int) -> pa.Array:  # noqa: ANN401 - as appended
     if values is None:
         return pa.nulls(count, arrow_type)
-    if isinstance(values, tuple):
-        choices, numbers = values
-        return pa.array(choices, arrow_type).take(_from_numpy(np.asarray(numbers), pa.int64()))
+    if isinstance(values, Chosen):
+        return _chosen(values, arrow_type)
+    if isinstance(values, Known):
+        mask = None if values.is_known.all() else ~values.is_known
+        return pa.array(np.ascontiguousarray(values.values), arrow_type, mask=mask)
+    if isinstance(values, Maps):
+        ends = np.concatenate(([0], np.cumsum(values.lengths))).astype(np.int32)
+        keys = _chosen(Chosen(values.choices, values.numbers), pa.string())
+        return pa.MapArray.from_arrays(pa.array(ends), keys, _from_numpy(values.values, arrow_type.item_type)).cast(arrow_type)
     if isinstance(values, str):  # pa.repeat copies text by text
         return pa.array([values], arrow_type).take(_from_numpy(np.zeros(count, np.int64), pa.int64()))
     if isinstance(values, bool | int | float):
@@ -178,6 +185,11 @@ def _column(values: Any, arrow_type: pa.DataType, count: int) -> pa.Array:  # no
     if isinstance(values, list):
         return column_array(values, pa.field("", arrow_type))[0]
     return _from_numpy(values, arrow_type)
+
+
+def _chosen(values: Chosen, arrow_type: pa.DataType) -> pa.Array:
+    """Each row's choice; one that all have is not looked up row by row."""
+    return pa.array(values.choices, arrow_type).take(_from_numpy(np.asarray(values.numbers), pa.int64()))
 
 
 def _from_numpy(values: Any, arrow_type: pa.DataType) -> pa.Array:  # noqa: ANN401 - an array of numpy
@@ -274,7 +286,7 @@ class _BatchStream:
 
     def write(self, table: pa.Table) -> None:
         sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, self._schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        with pa.ipc.new_stream(sink, self._schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
             writer.write_table(table)
         if self._by_line and table.num_rows:
             first, last = table["line"][0].as_py(), table["line"][-1].as_py()
