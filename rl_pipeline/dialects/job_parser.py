@@ -9,6 +9,7 @@ beside the rows that could be saved.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from rl_pipeline.reader.ordered import OrderedRun
 
 EXCERPT_LIMIT = 200
+DIGIT = re.compile("[0-9]")
+TEXTS_LIMIT, LONGEST_TEXT = 64, 16_384  # texts without digits that are remembered, and their bytes
 SOURCES_LIMIT = 100_000  # sources whose use of a logger is remembered
 
 
@@ -77,14 +80,20 @@ class JobParser:
         ]
         self._plan_names: dict[int, str] = {}  # by identity: the reader keeps every plan for as long as it reads
         self.with_logger: set[Source] = set()
+        self._concerned: dict[bytes, list[Entry]] = {}
+        everyone = [self.credentials, *self.entries]
+        self._with_digits = [(item, needle) for item in everyone for needle in item.needles if DIGIT.search(needle)]
 
     def parse(self, message: Message) -> list[JobRow]:
         """Rows of one message; none when nobody claims it."""
         payload = message.payload
-        if self.credentials.concerns(payload) and self.credentials.parser.parse(message) is not None:
-            self._count(credentials.NAME)
+        candidates = self._candidates(payload) if "\n" in payload else [self.credentials, *self.entries]
+        if candidates and candidates[0] is self.credentials:
+            del candidates[0]
+            if self.credentials.concerns(payload) and self.credentials.parser.parse(message) is not None:
+                self._count(credentials.NAME)
         quoted = self._is_quoted(message)
-        for candidate in self.entries:
+        for candidate in candidates:
             if (quoted and candidate.headed) or not candidate.concerns(payload):
                 continue
             try:
@@ -94,6 +103,23 @@ class JobParser:
             if outcome is not None:
                 return self._rows(message, candidate.name, outcome)
         return []
+
+    def _candidates(self, payload: str) -> list[Entry]:
+        """Entries whose needles may be in a payload, told by what was found in one that differs only in its digits.
+
+        A needle without digits that is in a text is in it without its digits, too.
+        """
+        words = payload.encode("utf-8", "replace").translate(None, b"0123456789")
+        known = self._concerned.get(words)
+        if known is None:
+            text = words.decode("utf-8", "replace")
+            known = [item for item in (self.credentials, *self.entries) if item.concerns(text)]
+            if len(self._concerned) < TEXTS_LIMIT and len(words) < LONGEST_TEXT:
+                self._concerned[words] = known
+        also = {item.name for item, needle in self._with_digits if needle in payload}
+        if not also:
+            return list(known)
+        return [item for item in (self.credentials, *self.entries) if item in known or item.name in also]
 
     def _rows(self, message: Message, name: str, outcome: Outcome) -> list[JobRow]:
         """What a dialect that claims a message gives for it."""
@@ -150,7 +176,7 @@ class JobParser:
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the plans, which are made anew by whoever goes on."""
-        return {**self.__dict__, "_plan_names": {}}
+        return {**self.__dict__, "_plan_names": {}, "_concerned": {}}
 
     def close(self) -> list[JobRow]:
         """Rows that were waiting for messages that never came."""

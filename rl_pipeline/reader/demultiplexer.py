@@ -222,7 +222,7 @@ class Demultiplexer:
 
     def learn_entries(self, raw: bytes, item: Unwrapped) -> None:
         """Note what stands before the entries of an open block, so that the next ones are known by it."""
-        if item.head is not None or item.unlabelled is not None or not item.payload.startswith(" '"):
+        if item.head is not None or item.unlabelled is not None or not item.payload.startswith((" '", "{'")):
             return
         entry = item.payload.encode("utf-8", "replace")
         block = self._open.get((BLOCK, stream_of(item.source)))

@@ -50,14 +50,14 @@ class Stamps:
         """
         np = self.np
         found = np.empty(len(self.days), "datetime64[us]")
-        for day in sorted(set(self.days.tolist())):
-            rows = np.flatnonzero(self.days == day).tolist()
-            first = resolve(rows[0], self._told(rows[0]))
+        for day in np.unique(self.days).tolist():
+            rows = np.flatnonzero(self.days == day)
+            first = resolve(int(rows[0]), self._told(rows[0]))
             if first is not None and all(abs(first - at) < CLOSE for at in near):
                 begin = (first.toordinal() - EPOCH) * DAY
                 found[rows] = (begin + self.clock[rows]).astype("datetime64[us]")
                 continue
-            for row in rows:
+            for row in rows.tolist():
                 at = resolve(row, self._told(row))
                 found[row] = np.datetime64("NaT") if at is None else np.datetime64(at, "us")
         return found
