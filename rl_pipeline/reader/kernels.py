@@ -14,7 +14,9 @@ NEEDLE_PAIR, FEED_FIRST, FEED_SECOND = 1, 2, 4  # flags of a pair of bytes
 BEHIND, BEFORE = 1, 2  # where the third byte stands
 PAIRS = 1 << 16  # of bytes
 IRREGULAR, MARK = -1, -2
-MOST_DIGITS = 9
+MOST_DIGITS, MOST_COUNT_DIGITS = 9, 6
+ROLE_COUNT, ROLE_FIXED = -1, -2
+NO_PLAN, NOT_LEARNED = -1, -2
 MOST_SHOWN = 4096  # bytes of a line
 HASH_BEGIN, HASH_FACTOR, HASH_MASK = 2166136261, 16777619, (1 << 32) - 1  # FNV-1
 NO_NUMBER = -(10**12)
@@ -161,78 +163,128 @@ def _is_ending(data, place, end, endings, ending_ends):
 def read_regular(
     data, starts, ends, stops, kinds,
     head_text, head_compared, heads, head_firsts,
-    tail_text, tails, tail_firsts,
-    found, firsts, values, lengths, days, clocks,
+    tail_text, tails, tail_firsts, roles, fixed,
+    plan_numbers, most_digits,
+    shapes, plans, counts, numbers, digits, days, clocks,
 ):  # fmt: skip
-    """Tell which learned head and tail each line has, and read its stamp and its runs of digits.
+    """Tell which learned head and tail each line has, and read its stamp and its numbers.
 
     Args:
         data: the bytes; line i is `data[starts[i]:stops[i]]`, its needle ends at `ends[i]` and is of kind `kinds[i]`.
+        starts: see above, as `ends`, `stops` and `kinds`.
         head_text: all learned heads; `head_compared` has 255 for each byte, 0 for those that may differ.
         heads: rows of begin and length in `head_text`, next head with the same key or -1, place of the stamp, whether
-            it has a date.
+            it has a date, number of its words.
         head_firsts: kinds × lengths, the first head or -1.
         tail_text: all learned tails, a `0` for each run of digits.
         tails: rows of begin and length in `tail_text`, next tail with the same key or -1, kind.
         tail_firsts: by the lowest bits of a tail's hash, the first tail or -1.
-        found: lines × 2, filled with head and tail, or -1.
-        firsts: filled with the first run of each line, and of the one behind the last.
-        values: filled with the number that each run is; of those with more than nine digits the first nine.
-        lengths: filled with the digits of each run.
+        roles: tails × runs of digits, which of the numbers each is, or `ROLE_COUNT` for Ray's repeat count, or
+            `ROLE_FIXED`.
+        fixed: tails × runs × 2, the digits and the value that a fixed run has.
+        plan_numbers: words × tails, the number of the plan, `NO_PLAN`, or `NOT_LEARNED`.
+        most_digits: plans × numbers, the digits that a number may have.
+        shapes: lines × 2, filled with head and tail, or -1.
+        plans: filled with the plan of a line that it may read, else with `NO_PLAN` or `NOT_LEARNED`.
+        counts: filled with what Ray folded the line to.
+        numbers: lines × most numbers, filled with the numbers that are there.
+        digits: filled with the digits of each.
         days: filled with year × 10000 + month × 100 + day of the stamp; -1 where it is none.
         clocks: filled with the microseconds of the day.
     """
-    runs = 0
     shown = np.empty(MOST_SHOWN, np.uint8)
+    values, lengths = np.empty(MOST_SHOWN, np.int64), np.empty(MOST_SHOWN, np.int64)
     usual = np.full(len(head_firsts), -1, np.int64)  # the last tail of each kind
-    mask = len(tail_firsts) - 1
     for line in range(len(starts)):
         kind = kinds[line]
-        length = ends[line] - starts[line]
-        head = head_firsts[kind, length]
-        bytes_of_head = data[starts[line] : ends[line]]
-        while head >= 0:
-            first = heads[head, 0]
-            last = first + length
-            if _is_shown(bytes_of_head, head_text[first:last], head_compared[first:last]):
-                break
-            head = heads[head, 2]
-        found[line, 0] = head
-        firsts[line] = runs
-        place = ends[line]
-        tail = usual[kind]
-        size, first, length = 0, 0, -1
+        head = _head_of(data, starts[line], ends[line], head_firsts[kind], heads, head_text, head_compared)
+        tail, runs = _tail_of(
+            data, ends[line], stops[line], kind, usual[kind], tails, tail_text, tail_firsts, shown, values, lengths
+        )
         if tail >= 0:
-            first, length = tails[tail, 0], tails[tail, 1]
-        while place < stops[line]:
-            byte = data[place]
-            if ZERO <= byte <= NINE:
-                begin, value = place, 0
-                while place < stops[line] and ZERO <= data[place] <= NINE:
-                    if place - begin < MOST_DIGITS:
-                        value = value * 10 + (data[place] - ZERO)
-                    place += 1
-                values[runs], lengths[runs] = value, place - begin
-                runs += 1
-                byte = ZERO
-            else:
-                place += 1
-            if size >= length or tail_text[first + size] != byte:
-                length = -1
-            shown[size] = byte
-            size += 1
-        if length != size:
-            tail = tail_firsts[(hash_of(shown[:size]) ^ kind) & mask]
-            while tail >= 0 and not (
-                tails[tail, 3] == kind and tails[tail, 1] == size and _is_same_at(shown, 0, tail_text, tails[tail, 0], size)
-            ):
-                tail = tails[tail, 2]
             usual[kind] = tail
-        found[line, 1] = tail
-        days[line], clocks[line] = -1, 0
-        if head >= 0 and tail >= 0:
+        shapes[line, 0], shapes[line, 1], plans[line] = head, tail, NOT_LEARNED
+        if head < 0 or tail < 0:
+            continue
+        plan = plan_numbers[heads[head, 5], tail]
+        if plan >= 0:
             days[line], clocks[line] = _stamp(data, starts[line] + heads[head, 3], heads[head, 4])
-    firsts[len(starts)] = runs
+            counts[line] = 1
+            if days[line] < 0 or not _take_runs(
+                values, lengths, runs, roles[tail], fixed[tail], most_digits[plan], numbers[line], digits[line],
+                counts[line : line + 1],
+            ):  # fmt: skip
+                plan = NO_PLAN
+        plans[line] = plan
+
+
+@njit(cache=True, nogil=True)
+def _head_of(data, start, end, firsts, heads, text, compared):
+    """The head that the bytes up to the needle's end are, or -1."""
+    shown = data[start:end]
+    head = firsts[end - start]
+    while head >= 0:
+        first = heads[head, 0]
+        last = first + end - start
+        if _is_shown(shown, text[first:last], compared[first:last]):
+            return head
+        head = heads[head, 2]
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _tail_of(data, place, stop, kind, usual, tails, text, tail_firsts, shown, values, lengths):
+    """The tail that the bytes behind the needle are, or -1, and how many runs of digits they hold.
+
+    `usual` is tried first. Of runs with more than nine digits the first nine are the value.
+    """
+    size, runs, first, length = 0, 0, 0, -1
+    if usual >= 0:
+        first, length = tails[usual, 0], tails[usual, 1]
+    while place < stop:
+        byte = data[place]
+        if ZERO <= byte <= NINE:
+            begin, value = place, 0
+            while place < stop and ZERO <= data[place] <= NINE:
+                if place - begin < MOST_DIGITS:
+                    value = value * 10 + (data[place] - ZERO)
+                place += 1
+            values[runs], lengths[runs] = value, place - begin
+            runs += 1
+            byte = ZERO
+        else:
+            place += 1
+        if size >= length or text[first + size] != byte:
+            length = -1
+        shown[size] = byte
+        size += 1
+    if length == size:
+        return usual, runs
+    tail = tail_firsts[(hash_of(shown[:size]) ^ kind) & (len(tail_firsts) - 1)]
+    while tail >= 0:
+        if tails[tail, 3] == kind and tails[tail, 1] == size and _is_same_at(shown, 0, text, tails[tail, 0], size):
+            return tail, runs
+        tail = tails[tail, 2]
+    return -1, runs
+
+
+@njit(cache=True, nogil=True)
+def _take_runs(values, lengths, runs, roles, fixed, most_digits, numbers, digits, count):
+    """Put the runs of digits of a line where they belong; False when one is not what the plan may read."""
+    for run in range(runs):
+        role = roles[run]
+        if role == ROLE_FIXED:
+            if lengths[run] != fixed[run, 0] or values[run] != fixed[run, 1]:
+                return False
+        elif role == ROLE_COUNT:
+            if lengths[run] > MOST_COUNT_DIGITS:
+                return False
+            count[0] = max(1, values[run])
+        else:
+            if lengths[run] > most_digits[role]:
+                return False
+            numbers[role], digits[role] = values[run], lengths[run]
+    return True
 
 
 @njit(cache=True, nogil=True)

@@ -72,8 +72,8 @@ class OrderedLines:
 
     def maps(self, indexes: list[int]) -> Maps:
         """The named numbers of some lines as maps; an index of -1 gives an empty one."""
-        np, plans = self._book.np, cast(Sequence["OrderedPlan | None"], self._lines.plans)
-        of_plans = [plan.names if plan is not None and plan.in_order else () for plan in plans]
+        np, plans = self._book.np, cast(Sequence[OrderedPlan], self._lines.plans)
+        of_plans = [plan.names if plan.in_order else () for plan in plans]
         names = {name: number for number, name in enumerate(dict.fromkeys(chain.from_iterable(of_plans)))}
         lengths = np.array([*map(len, of_plans), 0])
         keys = np.zeros((len(lengths), self.matrix.shape[1]), np.int64)

@@ -27,13 +27,14 @@ class ShapeArrays:
     ) -> None:
         """`kinds`: how many needles there are; the others tell the needle of each head and tail."""
         np = self._np = book.np
+        self._kernels = book.kernels
         self.head_text = np.frombuffer(b"".join(head.raw for head in book.heads), np.uint8)
         self.head_compared = np.full(len(self.head_text), 255, np.uint8)
-        self.heads = np.full((len(book.heads), 5), -1, np.int64)
+        self.heads = np.full((len(book.heads), 6), -1, np.int64)
         self.head_firsts = np.full((kinds, MAX_LINE + 1), -1, np.int64)
         begin = 0
         for number, head in enumerate(book.heads):
-            self.heads[number] = begin, len(head.raw), -1, head.stamp_at, head.dated
+            self.heads[number] = begin, len(head.raw), -1, head.stamp_at, head.dated, book.words[number]
             stamp = slice(begin + head.stamp_at, begin + head.stamp_at + head.stamp_length)
             self.head_compared[stamp][self.head_text[stamp] - np.uint8(ZERO) < 10] = 0
             begin += len(head.raw)
@@ -48,25 +49,36 @@ class ShapeArrays:
             code = book.kernels.hash_of(np.frombuffer(tail.skeleton, np.uint8)) ^ kind
             self._put_first(self.tails, number, self.tail_firsts, code & (BUCKETS - 1))
             begin += len(tail.skeleton)
-        self.words = np.array(book.words or [0], np.int64)
-        self._take_runs(book.tails)
+        self._take_roles(book.tails)
+        self._take_plans(book)
 
-    def _take_runs(self, tails: Sequence[Tail]) -> None:
-        """What the runs of digits of each tail are.
-
-        `counts`: the run that is Ray's repeat count, or -1; `numbers`: the runs that are numbers, -1 behind the last;
-        `fixed`: for the first run of colours of all tails, the second…: its number or -1, its length, its value.
-        """
+    def _take_roles(self, tails: Sequence[Tail]) -> None:
+        """What the runs of digits of each tail are."""
         np = self._np
-        self.counts = np.array([-1 if tail.count is None else tail.count for tail in tails] or [-1], np.int64)
-        self.numbers = np.full((len(tails), max((len(tail.numbers) for tail in tails), default=0)), -1, np.int64)
-        for row, tail in zip(self.numbers, tails, strict=True):
-            row[: len(tail.numbers)] = tail.numbers
-        self.fixed = []
-        for place in range(max((len(tail.fixed) for tail in tails), default=0)):
-            told = [tail.fixed[place] if place < len(tail.fixed) else (-1, b"") for tail in tails]
-            columns = zip(*((number, len(text), int(text or 0)) for number, text in told), strict=True)
-            self.fixed.append([np.array(column, np.int64) for column in columns])
+        runs = [len(tail.numbers) + len(tail.fixed) + (tail.count is not None) for tail in tails]
+        self.roles = np.zeros((len(tails), max(runs, default=0)), np.int64)
+        self.fixed = np.zeros((*self.roles.shape, 2), np.int64)
+        for number, tail in enumerate(tails):
+            for place, run in enumerate(tail.numbers):
+                self.roles[number, run] = place
+            for run, text in tail.fixed:
+                self.roles[number, run], self.fixed[number, run] = self._kernels.ROLE_FIXED, (len(text), int(text))
+            if tail.count is not None:
+                self.roles[number, tail.count] = self._kernels.ROLE_COUNT
+
+    def _take_plans(self, book: ShapeBook) -> None:
+        """The plans, which pairs of words and tails have which, and how many digits each may read."""
+        np, kernels = self._np, self._kernels
+        self.plans = [plan for plan in book.plans.values() if plan is not None]
+        numbers = {id(plan): number for number, plan in enumerate(self.plans)}
+        self.plan_numbers = np.full((max(book.words, default=0) + 1, len(book.tails)), kernels.NOT_LEARNED, np.int64)
+        for (words, tail), plan in book.plans.items():
+            self.plan_numbers[words, tail] = kernels.NO_PLAN if plan is None else numbers[id(plan)]
+        width = max((len(plan.most_digits) for plan in self.plans), default=0)
+        self.most_digits = np.zeros((len(self.plans), width), np.int64)
+        for number, plan in enumerate(self.plans):
+            self.most_digits[number, : len(plan.most_digits)] = plan.most_digits
+        self.in_order = np.array([plan.in_order for plan in self.plans], bool)
 
     @staticmethod
     def _put_first(rows: Any, number: int, firsts: Any, key: int) -> None:  # noqa: ANN401 - arrays of numpy
@@ -137,6 +149,7 @@ class ShapeBook:
             spans = [(start + begin, stop + begin) for start, stop in tail.spans]
             message = Message(line=1, byte_offset=0, source=head.source, payload=head.words + tail.words, logger="any")
             self.plans[key] = self.planner.plan(message, spans, dated=head.dated)
+            self._arrays = None
 
     def _take_head(self, kind: int, head: Head) -> int:
         """The number of a head; one that differs only in its time is the same."""
