@@ -91,14 +91,14 @@ class OrderedLines:
     def place(self, index: int) -> tuple[int, int]:
         """Line number and byte offset of a line."""
         line, window = self.indexes[index], self._scanned.window
-        return window.line + line, window.offset + self._scanned.edge_list[line]
+        return window.line + line, window.offset + self._scanned.span(line)[0]
 
     def payload(self, index: int) -> str:
         """The text of a line."""
         scanned = self._scanned
         head = self._book.heads[self._lines.heads[index]]
         tail = self._book.tails[self._lines.tails[index]]
-        end = scanned.edge_list[self.indexes[index] + 1] - 1
+        end = scanned.span(self.indexes[index])[1] - 1
         text: bytes = scanned.window.data[int(scanned.ends[self._lines.hits[index]]) : end]
         is_plain = tail.count is None and not tail.fixed
         return head.words + (text.decode("ascii") if is_plain else without_suffix(plain_text(text))[0])

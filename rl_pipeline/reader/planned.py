@@ -110,12 +110,10 @@ class PlannedWindow:
     def learn(self) -> None:
         """Learn from lines of this window that were read the long way."""
         scanned = self.scanned
-        edges = scanned.edge_list
         for hit in self.unknown:
             line = scanned.hit_list[hit]
-            raw = scanned.window.data[edges[line] : edges[line + 1]]
-            kind, end = int(scanned.kinds[hit]), int(scanned.ends[hit]) - edges[line]
-            self.book.learn(raw, kind, end)
+            begin, end = scanned.span(line)
+            self.book.learn(scanned.window.data[begin:end], int(scanned.kinds[hit]), int(scanned.ends[hit]) - begin)
 
 
 class _Resolver:
@@ -129,14 +127,18 @@ class _Resolver:
         return lambda row, stamp: YearResolver(self._evidence(int(lines[row])), None).resolve(stamp)
 
     def _evidence(self, line: int) -> datetime:
-        at = bisect_left(self._all, line, key=itemgetter(0))
-        return self._all[at - 1][1] if at else self._before
+        """The time of the nearest dated line before that one; of a line that did not wait if both are the same."""
+        at = bisect_left(self._sorted, line, key=itemgetter(0))
+        index, evidence = self._sorted[at - 1] if at else (-1, self._before)
+        waited = self._waited
+        place = 0 if waited is None else bisect_left(waited.indexes, line)
+        if waited is not None and place and waited.indexes[place - 1] > index:
+            return waited.moment(place - 1)
+        return evidence
 
     @cached_property
-    def _all(self) -> list[tuple[int, datetime]]:
-        waited = self._waited
-        also = [] if waited is None else list(zip(waited.indexes, waited.logged_at.tolist(), strict=True))
-        return sorted([*self._dated, *also], key=itemgetter(0))
+    def _sorted(self) -> list[tuple[int, datetime]]:
+        return sorted(self._dated, key=itemgetter(0))
 
 
 def span_of(moments: Any) -> tuple[datetime, datetime] | None:  # noqa: ANN401 - datetime64 of numpy

@@ -9,9 +9,10 @@ from bisect import bisect_left
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from rl_pipeline.reader.containers import LogicalLine, RecordJoiner, record_of
-from rl_pipeline.reader.demultiplexer import Demultiplexer, Expected
+from rl_pipeline.reader.demultiplexer import FAR, Demultiplexer, Expected
 from rl_pipeline.reader.envelopes import source_of_process
 from rl_pipeline.reader.evidence import BEGINNING_BYTES, TAIL_BYTES, Times, last_moment
 from rl_pipeline.reader.folds import folded_lines
@@ -65,6 +66,7 @@ class Reading:
         self._dated_lines: list[tuple[int, datetime]] = []  # index in the present window, and time
         self._index = 0  # of the present line
         self._next = 0  # of the ordered lines of the present window, the first not given
+        self._left = FAR  # of these, the first that is read the long way after all
         self.demultiplexer = Demultiplexer(needles)
         self.records: RecordJoiner | None = RecordJoiner() if in_container else None
         self._needles = needles.any_of
@@ -107,15 +109,21 @@ class Reading:
         before, self._dated_lines = self.years.evidence, []
         self.planned = None
         if self.book is not None and self.records is None and before is not None:
-            self.planned, self._next = PlannedWindow(self.book, scanned), 0
+            self.planned, self._next, self._left = PlannedWindow(self.book, scanned), 0, FAR
         yield from self._lines(scanned, self.planned)
         if self.planned is not None and before is not None:
             yield from self._caught_up(scanned.count, is_last=True)
+            if self.planned.ordered is not None:
+                self._saw(self.planned.ordered.logged_at[: min(self._next, self._left)])
             for messages in self.planned.together(before, self._dated_lines):
-                for at in span_of(messages.logged_at) or ():
-                    self.times.saw(at, None)
+                self._saw(messages.logged_at)
                 yield messages
             self.planned.learn()
+
+    def _saw(self, moments: Any) -> None:  # noqa: ANN401 - datetime64 of numpy
+        """Times of lines that were read many at a time; none has a zone."""
+        for at in span_of(moments) or ():
+            self.times.saw(at, None)
 
     def _folded_lines(self, scanned: ScannedWindow) -> int:
         """Lines that Ray left out, over all lines of a window, with or without needle."""
@@ -125,7 +133,7 @@ class Reading:
 
     def _lines(self, scanned: ScannedWindow, planned: PlannedWindow | None) -> Iterator[Item]:
         """Messages of lines that are looked at one by one."""
-        edges, data = scanned.edge_list, scanned.window.data
+        data = scanned.window.data
         hits = scanned.hit_list if planned is None else planned.remaining()
         index, hit = 0, 0
         while True:
@@ -136,16 +144,17 @@ class Reading:
                 return
             line = hits[hit]
             index, hit = line + 1, hit + 1
-            text = data[edges[line] : edges[line + 1]]
+            begin, end = scanned.span(line)
+            text = data[begin:end]
             raw = text.rstrip(b"\n")
-            number, offset = scanned.window.line + line, scanned.window.offset + edges[line]
+            number, offset = scanned.window.line + line, scanned.window.offset + begin
             yield from self._caught_up(line)
             if record_of(raw) is not None:
                 self.records, index = RecordJoiner(), index - 1
-                self.report.folded_lines -= folded_lines(data[edges[line] :])  # they are counted one by one
+                self.report.folded_lines -= folded_lines(data[begin:])  # they are counted one by one
                 if planned is not None:
                     planned.leave(bisect_left(scanned.hit_list, line))
-                    self._next = len(planned.ordered or ())
+                    self._left, self._next = self._next, len(planned.ordered or ())
                 continue
             self._index = line
             message = self._usual(raw, number, offset) if len(raw) < len(text) else None
@@ -163,8 +172,6 @@ class Reading:
         if start < stop:
             self._next = stop
             self.years.saw(ordered.moment(stop - 1))
-            for at in span_of(ordered.logged_at[start:stop]) or ():
-                self.times.saw(at, None)
         if start < stop or is_last:
             yield OrderedRun(ordered, start, stop, is_last)
 
@@ -209,7 +216,7 @@ class Reading:
 
     def _follow(self, scanned: ScannedWindow, index: int) -> Generator[Item, None, int]:
         """Line by line from `index` on; returns the index at which scanning may go on."""
-        window, hits, edges, planned = scanned.window, scanned.hit_list, scanned.edge_list, self.planned
+        window, hits, planned = scanned.window, scanned.hit_list, self.planned
         hit = bisect_left(hits, index)
         while index < scanned.count:
             if self.records is None and not self.demultiplexer.is_open:
@@ -221,11 +228,12 @@ class Reading:
                     index, hit = followed, bisect_left(hits, followed)
                     if index >= scanned.count:
                         return index
-            text = window.data[edges[index] : edges[index + 1]]
+            begin, end = scanned.span(index)
+            text = window.data[begin:end]
             raw = text.rstrip(b"\n")
             needle = hit < len(hits) and hits[hit] == index
             hit += needle
-            number, offset = window.line + index, window.offset + edges[index]
+            number, offset = window.line + index, window.offset + begin
             self._index = index
             index += 1
             if self.records is not None:

@@ -60,11 +60,9 @@ class ScannedWindow:
         hits: list[int] = self.hits.tolist()
         return hits
 
-    @cached_property
-    def edge_list(self) -> list[int]:
-        """The edges as plain numbers; slicing with numpy's costs more than the slice."""
-        edges: list[int] = self.edges.tolist()
-        return edges
+    def span(self, line: int) -> tuple[int, int]:
+        """Where a line begins in the window, and where it ends, line feed included."""
+        return int(self.edges[line]), int(self.edges[line + 1])
 
 
 class Found(NamedTuple):
