@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rl_pipeline.discovery.found import printable
+from rl_pipeline.metric_block import MetricBlock
 from rl_pipeline.reader import ReadReport
 from rl_pipeline.schema import (
     CONSOLE,
@@ -72,6 +73,8 @@ class JobCourse:
 
     def observe(self, rows: Iterable[Row]) -> None:
         """Take note of rows; called with all of them, in file order."""
+        if isinstance(rows, MetricBlock):
+            rows = rows[:1]  # they are of one block
         for row in rows:
             if isinstance(row, StepMetric):
                 self._block(row)

@@ -26,6 +26,7 @@ from rl_pipeline.dialects.contract import (
     RegularParser,
 )
 from rl_pipeline.dialects.stored_values import stored_text
+from rl_pipeline.metric_block import MetricBlock
 from rl_pipeline.reader.message import Message, Source
 from rl_pipeline.reader.regular import Plan, PlannedMessages
 from rl_pipeline.schema import JobRow, Unparsed
@@ -84,7 +85,7 @@ class JobParser:
         everyone = [self.credentials, *self.entries]
         self._with_digits = [(item, needle) for item in everyone for needle in item.needles if DIGIT.search(needle)]
 
-    def parse(self, message: Message) -> list[JobRow]:
+    def parse(self, message: Message) -> Sequence[JobRow]:
         """Rows of one message; none when nobody claims it."""
         payload = message.payload
         candidates = self._candidates(payload) if "\n" in payload else [self.credentials, *self.entries]
@@ -121,12 +122,12 @@ class JobParser:
             return list(known)
         return [item for item in (self.credentials, *self.entries) if item in known or item.name in also]
 
-    def _rows(self, message: Message, name: str, outcome: Outcome) -> list[JobRow]:
+    def _rows(self, message: Message, name: str, outcome: Outcome) -> Sequence[JobRow]:
         """What a dialect that claims a message gives for it."""
         self._count(name)
         if isinstance(outcome, Broken):
             return [*outcome.rows, self._unparsed(message, name, outcome.reason)]
-        return list(outcome or ())
+        return outcome if isinstance(outcome, MetricBlock) else list(outcome or ())
 
     @property
     def needles(self) -> tuple[bytes, ...]:

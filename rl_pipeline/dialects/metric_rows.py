@@ -15,9 +15,10 @@ from typing import Any
 
 from rl_pipeline.dialects.contract import JobContext
 from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, stored_names, stored_text
+from rl_pipeline.metric_block import MetricBlock, Reading
 from rl_pipeline.reader.literals import Call
 from rl_pipeline.reader.message import Message
-from rl_pipeline.schema import BELOW_RESOLUTION, EVAL, MEASURED, NOT_FINITE, TEXT, TIMING, TRAIN, StepMetric
+from rl_pipeline.schema import BELOW_RESOLUTION, EVAL, MEASURED, NOT_FINITE, TEXT, TIMING, TRAIN
 
 TEXT_LIMIT = 1000  # characters kept of a value that is text
 DEEPEST_DICT = 20  # dicts inside dicts whose names are joined; what lies deeper is text
@@ -26,15 +27,15 @@ LABELS = frozenset({"trainer/epoch", "trainer/global_step"})
 TIMING_PREFIXES = ("timing/", "ray/", "vllm/")
 
 ZERO = re.compile(r"-?0\.0000")  # `f"{value:.4f}"` of anything below 5e-5
+PRINTED = re.compile(r"-?[0-9]{1,12}\.[0-9]{4}")
 NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?")
 NOT_A_NUMBER = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 WRAPPED = re.compile(r"(?:tensor|(?:np|numpy)\.\w+)\(([^(),]{1,60})(?:, [^()]{0,80})?\)")
 
-ValueState = tuple[float | None, str | None, str]  # value, text, state
-
-
-def read_value(value: object) -> ValueState:
+def read_value(value: object) -> Reading:
     """Value, text and state of one printed value."""
+    if type(value) is str and PRINTED.fullmatch(value) and (number := float(value)) != 0.0:
+        return number, None, MEASURED  # nearly all there are
     if isinstance(value, bool):
         return float(value), None, MEASURED
     if isinstance(value, (int, float)):
@@ -44,7 +45,7 @@ def read_value(value: object) -> ValueState:
     return None, stored_text(_text_of(value), TEXT_LIMIT), TEXT
 
 
-def _number(value: float) -> ValueState:
+def _number(value: float) -> Reading:
     try:
         number = float(value)
     except OverflowError:
@@ -52,7 +53,7 @@ def _number(value: float) -> ValueState:
     return (number, None, MEASURED) if math.isfinite(number) else (None, str(number), NOT_FINITE)
 
 
-def _quoted(text: str) -> ValueState:
+def _quoted(text: str) -> Reading:
     stripped = text.strip()
     wrapped = WRAPPED.fullmatch(stripped)
     inner = wrapped.group(1).strip() if wrapped else stripped
@@ -128,27 +129,18 @@ def metric_rows(
     kind: str,
     global_step: int | None,
     source: str,
-) -> tuple[StepMetric, ...]:
+) -> MetricBlock:
     """One row per metric, under a block number of their own; names are unique, the last value wins."""
     values = dict(metrics)
-    block = context.next_block()
-    rows = []
-    for name, printed in values.items():
-        value, text, state = read_value(printed)
-        rows.append(
-            StepMetric(
-                job=context.job,
-                block=block,
-                line=message.line,
-                kind=kind,
-                global_step=global_step,
-                metric=name,
-                value=value,
-                text=text,
-                state=state,
-                source=source,
-                logged_at=message.logged_at,
-                zone=message.zone,
-            )
-        )
-    return tuple(rows)
+    return MetricBlock(
+        job=context.job,
+        block=context.next_block(),
+        line=message.line,
+        kind=kind,
+        global_step=global_step,
+        source=source,
+        logged_at=message.logged_at,
+        zone=message.zone,
+        metrics=list(values),
+        readings=[read_value(printed) for printed in values.values()],
+    )

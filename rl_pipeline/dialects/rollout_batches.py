@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from rl_pipeline.column_forms import Chosen
+from rl_pipeline.dialects.batch_window import COMPLETION, STARTED, TOLD, TOO_MANY, BatchWindow, Breakdown, Outstanding
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
 from rl_pipeline.dialects.event_rows import NAME_LIMIT
 from rl_pipeline.dialects.stored_values import repeated_name, stored_text
@@ -43,64 +43,8 @@ CLAIM = re.compile(r"(?:Batch generation complete|Exception breakdown|Starting b
 PATTERNS = (STARTING, BREAKDOWN, COMPLETE, CLAIM)
 
 COUNT = re.compile(r"'([A-Za-z_.]{1,80})': (\d{1,9})")
-STARTED, TOLD, COMPLETION = "started", "told", "completion"  # kinds of lines
-TOO_MANY = "more trials successful than there were"
-SURE_NUMBERS = 3  # of a completion line; the fourth came later
 TYPES_LIMIT = 200  # exception types in one breakdown
-MODES_LIMIT = 10_000  # batches of one size that may be outstanding before they are forgotten
 POOLS_LIMIT = 10_000  # pairs of source and batch size that are told apart
-
-
-class Breakdown(NamedTuple):
-    """Failed trials by exception type, and the line that told them."""
-
-    line: int
-    byte_offset: int
-    text: str
-    counts: dict[str, int]
-
-
-@dataclass(slots=True)
-class Outstanding:
-    """Started batches of one source and one size; `settled` of them are complete, but which ones is not known."""
-
-    modes: dict[str | None, int] = field(default_factory=dict)
-    total: int = 0
-    settled: int = 0
-
-    def start(self, mode: str | None, count: int) -> None:
-        """Note batches that were started."""
-        self.modes[mode] = self.modes.get(mode, 0) + count
-        self.total += count
-        if self.total > MODES_LIMIT:
-            self._forget()
-
-    def complete(self, count: int) -> str | None:
-        """The mode that all outstanding batches share, or None; `count` of them are outstanding no more."""
-        modes = self.modes
-        shared = [mode for mode, number in modes.items() if number > 0] if len(modes) > 1 else modes
-        if len(shared) == 1 and (number := modes[mode := next(iter(shared))]) > 0:
-            modes[mode] = left = max(0, number - count)
-            self.total += left - number
-            return mode
-        self.settled += count
-        if self.settled >= self.total:
-            self._forget()
-        return None
-
-    def _forget(self) -> None:
-        self.modes.clear()
-        self.total = self.settled = 0
-
-    def evaluation_over(self) -> None:
-        """An evaluation has ended: none of its batches is outstanding."""
-        ended = self.modes.pop("eval", 0)
-        self.total -= ended
-        self.settled = max(0, self.settled - ended)
-        if len(self.modes) == 1 and self.settled:
-            mode = next(iter(self.modes))
-            self.modes[mode] = max(0, self.modes[mode] - self.settled)
-            self.settled = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +71,11 @@ class RolloutBatches:
 
     def __init__(self, context: JobContext) -> None:
         self.context = context
-        self.breakdowns: dict[Source, Breakdown | int] = {}  # a number: that of a line of the present window
+        self.breakdowns: dict[Source, Breakdown] = {}  # but for those of `_window`
         self.outstanding: dict[tuple[Source, int], Outstanding] = {}
         self.modes_seen: set[str | None] = set()
         self.evaluations_ended = 0
-        self._lines: OrderedLines | None = None
-        self._collected: list[tuple[int, int, str | None, int | None]] = []  # its line, its breakdown's or -1, …
+        self._window: BatchWindow | None = None
 
     def plan(self, message: Message, numbers: Sequence[tuple[int, int]], *, dated: bool) -> BatchPlan | None:
         """See `RegularParser`."""
@@ -176,43 +119,43 @@ class RolloutBatches:
     def start(self, source: Source, total: int, mode: str | None, count: int) -> None:
         """Batches of so many trials begin."""
         self.modes_seen.add(mode)
-        if len(self.outstanding) > POOLS_LIMIT:
-            self.outstanding.clear()
-        started = self.outstanding.get((source, total))
-        if started is None:
-            started = self.outstanding[source, total] = Outstanding()
-        started.start(mode, count)
+        self.pool(source, total).start(mode, count)
+
+    def pool(self, source: Source, total: int) -> Outstanding:
+        """The outstanding batches of a source and a size."""
+        pool = self.outstanding.get((source, total))
+        if pool is None:
+            if len(self.outstanding) > POOLS_LIMIT:
+                self.outstanding.clear()
+                if self._window is not None:
+                    self._window.pools.clear()
+            pool = self.outstanding[source, total] = Outstanding()
+        return pool
 
     def keep(self, source: Source, breakdown: Breakdown) -> Sequence[JobRow]:
         """Keep a breakdown for the completion line behind it."""
         earlier = self._waiting(source)
         self.breakdowns[source] = breakdown
-        return () if earlier is None else (self._orphan(earlier, "no completion line followed"),)
+        if self._window is not None:
+            self._window.carry(source)
+        return () if earlier is None else (self.orphan(earlier, "no completion line followed"),)
 
     def _waiting(self, source: Source) -> Breakdown | None:
         """The breakdown that waits for its completion line; it waits no more."""
-        waiting = self.breakdowns.pop(source, None)
-        return None if waiting is None else self._whole(waiting)
-
-    def _whole(self, waiting: Breakdown | int) -> Breakdown:
-        """A breakdown with its text and counts, also of a line of the present window."""
-        lines = self._lines
-        if lines is None or not isinstance(waiting, int):
-            return cast(Breakdown, waiting)
-        numbers = lines.matrix[waiting].tolist()
-        counts = dict(zip(lines.plans[waiting].names, numbers, strict=False))
-        return Breakdown(*lines.place(waiting), lines.payload(waiting), counts)
+        waiting = None if self._window is None else self._window.give_up(source)
+        return self.breakdowns.pop(source, None) if waiting is None else waiting
 
     def _complete(self, message: Message, found: re.Match[str]) -> Outcome:
         successful, total, failed_groups = (int(found.group(number)) for number in (1, 2, 3))
         if successful > total:
             return Broken(TOO_MANY)
         masked = None if found.group(4) is None else int(found.group(4))
-        return (self._row(message, (successful, total, failed_groups, masked), self._waiting(message.source)),)
+        return (self.row(message, (successful, total, failed_groups, masked), self._waiting(message.source)),)
 
-    def _row(
+    def row(
         self, message: Message, told: tuple[int, int, int, int | None], waiting: Breakdown | None
     ) -> RolloutBatch:
+        """The row of a completion line that told successful, all, failed and masked."""
         successful, total, failed_groups, masked = told
         return RolloutBatch(
             job=self.context.job,
@@ -231,75 +174,35 @@ class RolloutBatches:
 
     def take(self, lines: OrderedLines, index: int, stop: int, outcomes: list[tuple[int, Outcome]]) -> int:
         """See `OrderedPlan`; rows of completion lines are kept for `collected`, but for those told in `outcomes`."""
-        self._lines = lines
-        plans, sources, counts = lines.plans, lines.sources, lines.counts
-        first, second, odd = lines.column(0), lines.column(1), lines.with_leading_zeros
-        while index < stop:
-            kind, source = plans[index].kind, sources[index]
-            if kind is COMPLETION:
-                outcome = self._take_completion(index, source, first[index], second[index], counts[index])
-            elif kind is TOLD:
-                outcome = self.parse(lines.message(index)) if index in odd else self._take_breakdown(index, source)
-            elif kind is STARTED:
-                outcome = self.start(source, first[index], plans[index].mode, counts[index])
-            else:
-                break
-            if outcome:
-                outcomes.append((index, outcome))
-            index += 1
-        return index
-
-    def _take_completion(self, index: int, source: Source, successful: int, total: int, count: int) -> Outcome:
-        if successful > total:
-            return Broken(TOO_MANY)
-        waiting = self.breakdowns.pop(source, -1)
-        if isinstance(waiting, int):
-            mode = self._mode(source, total, count)
-            self._collected.append((index, waiting, mode, self.context.step_marker))
-            return None
-        message, numbers = self._lines.message(index), self._lines.matrix[index].tolist()
-        masked = numbers[SURE_NUMBERS] if len(self._lines.plans[index].most_digits) > SURE_NUMBERS else None
-        return (self._row(message, (successful, total, numbers[2], masked), waiting),)
-
-    def _take_breakdown(self, index: int, source: Source) -> Outcome:
-        earlier = self._waiting(source) if source in self.breakdowns else None
-        self.breakdowns[source] = index
-        return None if earlier is None else (self._orphan(earlier, "no completion line followed"),)
+        if self._window is None:
+            self._window = BatchWindow(self, lines)
+        self.note_evaluations()
+        return self._window.take(index, stop, outcomes)
 
     def collected(self) -> dict[str, Any] | None:
         """See `CollectingParser`; all are lines of one window."""
-        self.breakdowns = {source: self._whole(waiting) for source, waiting in self.breakdowns.items()}
-        lines, rows = self._lines, self._collected
-        self._lines, self._collected = None, []
-        if lines is None or not rows:
-            return None
-        indexes, told, modes, markers = map(list, zip(*rows, strict=True))
-        numbers = lines.matrix[indexes]
-        return {
-            "job": self.context.job,
-            "line": lines.line_numbers[indexes],
-            "logged_at": lines.logged_at[indexes],
-            "mode": _chosen(modes),
-            "successful": numbers[:, 0],
-            "total": numbers[:, 1],
-            "failed_groups": numbers[:, 2],
-            "masked": lines.optional(indexes, SURE_NUMBERS),
-            "exceptions": lines.maps(told),
-            "since_step_marker": _chosen(markers),
-            "repeat_count": lines.repeat_counts[indexes],
-        }
+        window, self._window = self._window, None
+        return None if window is None else window.collected()
 
     def _mode(self, source: Source, total: int, count: int) -> str | None:
+        self.note_evaluations()
+        pool = self.outstanding.get((source, total))
+        return (None if pool is None else pool.complete(count)) or self.only_mode
+
+    @property
+    def only_mode(self) -> str | None:
+        """The mode of all batches so far, if they share one."""
+        return next(iter(self.modes_seen)) if len(self.modes_seen) == 1 else None
+
+    def note_evaluations(self) -> None:
+        """Batches of evaluations that have ended are outstanding no more."""
         if self.context.evaluations_ended != self.evaluations_ended:
             self.evaluations_ended = self.context.evaluations_ended
             for batches in self.outstanding.values():
                 batches.evaluation_over()
-        started = self.outstanding.get((source, total))
-        mode = None if started is None else started.complete(count)
-        only = next(iter(self.modes_seen)) if len(self.modes_seen) == 1 else None
-        return mode or only
 
-    def _orphan(self, breakdown: Breakdown, reason: str) -> Unparsed:
+    def orphan(self, breakdown: Breakdown, reason: str) -> Unparsed:
+        """What is told of a breakdown that no row has."""
         return Unparsed(
             job=self.context.job,
             line=breakdown.line,
@@ -311,15 +214,10 @@ class RolloutBatches:
 
     def close(self) -> Sequence[JobRow]:
         """Breakdowns whose completion line never came."""
-        rows = tuple(self._orphan(waiting, "no completion line followed") for waiting in self.breakdowns.values())
+        ordered = sorted(self.breakdowns.values(), key=lambda waiting: waiting.line)
+        rows = tuple(self.orphan(waiting, "no completion line followed") for waiting in ordered)
         self.breakdowns = {}
         return rows
-
-
-def _chosen(values: Sequence[Any]) -> Chosen:
-    """A column of few different values."""
-    seen = {value: number for number, value in enumerate(dict.fromkeys(values))}
-    return Chosen(list(seen), [seen[value] for value in values])
 
 
 def exception_counts(literal: object) -> dict[str, int] | None:

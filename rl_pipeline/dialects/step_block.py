@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from rl_pipeline.dialects.contract import Broken, JobContext, Outcome, Sample
 from rl_pipeline.dialects.event_rows import integer
 from rl_pipeline.dialects.metric_rows import content_kind, flattened, global_step_of, metric_rows
+from rl_pipeline.metric_block import MetricBlock
 from rl_pipeline.reader.literals import Malformed, parse_literal, parse_partial_literal
 from rl_pipeline.reader.message import Message
 from rl_pipeline.schema import (
@@ -55,7 +56,7 @@ PASSING = ("eval/", "generate/errors/", "generate/exception_", "timing/save", "t
 class Block:
     """A well-formed training block: its rows, the keys that do not come and go, its step."""
 
-    rows: tuple[StepMetric, ...]
+    rows: MetricBlock
     lasting: frozenset[str]
     step: int | None
 
@@ -111,16 +112,16 @@ class StepBlocks:
         """The block that was held back: the last of its attempt."""
         return self._released(None)
 
-    def _judged(self, rows: tuple[StepMetric, ...], step: int | None) -> Sequence[JobRow]:
+    def _judged(self, rows: MetricBlock, step: int | None) -> Sequence[JobRow]:
         """A training block, after the one that was held back; held back itself when it looks cut."""
-        lasting = frozenset(row.metric for row in rows if not row.metric.startswith(PASSING))
+        lasting = frozenset(metric for metric in rows.metrics if not metric.startswith(PASSING))
         block = Block(rows, lasting, step)
         released = self._released(block)
         if lacks_most(lasting, self.whole):
             self.held = block
             return released
         self.whole = lasting
-        return (*released, *rows)
+        return (*released, *rows) if released else rows
 
     def _released(self, following: Block | None) -> Sequence[JobRow]:
         """The rows of the held block, now that it is known what came after it."""
@@ -136,7 +137,7 @@ class StepBlocks:
             return held.rows
         if went_on:
             self.odd.append(held.lasting)
-        return tuple(replace(row, kind=PARTIAL) for row in held.rows)
+        return replace(held.rows, kind=PARTIAL)
 
 
 def lacks_most(lasting: frozenset[str], others: frozenset[str]) -> bool:

@@ -65,13 +65,14 @@ class TimerPlan:
 
     def rows(self, lines: OrderedLines, index: int) -> Sequence[JobRow]:
         """The rows of one line."""
+        source = lines.sources[lines.source_numbers[index]]
         moment = Told(int(lines.line_numbers[index]), lines.moment(index), None, lines.counts[index])
         if not self.most_digits:
-            return self.timers.start(lines.sources[index], self.name, moment)
+            return self.timers.start(source, self.name, moment)
         whole, scale, behind = lines.column(0)[index], 1, 0
         if len(self.most_digits) > 1:
             scale, behind = 10 ** int(lines.digits[index, 1]), lines.column(1)[index]
-        return self.timers.finish(lines.sources[index], self.name, moment, (whole * scale + behind) / scale)
+        return self.timers.finish(source, self.name, moment, (whole * scale + behind) / scale)
 
 
 class Told(NamedTuple):

@@ -24,9 +24,10 @@ from rl_pipeline.reader.stamps import DAY
 
 
 class OrderedLines:
-    """Lines in file order. All lists have one entry a line, and `logged_at`, `line_numbers`, `matrix` one row.
+    """Lines in file order. All lists but `sources` have one entry a line, as have the arrays.
 
-    `indexes` are those of the window's lines; `matrix` holds the numbers of each with zeros behind them.
+    `indexes` are those of the window's lines; `matrix` holds the numbers of each with zeros behind them, `digits` how
+    long each is. `source_numbers` are places in `sources`, in which each source stands once.
     """
 
     def __init__(self, book: ShapeBook, scanned: ScannedWindow, hits: Any, lines: RegularLines) -> None:  # noqa: ANN401
@@ -40,8 +41,11 @@ class OrderedLines:
         self.counts: list[int] = lines.counts.tolist()
         plans = cast(Sequence[OrderedPlan], lines.plans)
         self.plans: list[OrderedPlan] = list(map(plans.__getitem__, lines.owners.tolist()))
-        used = {head: book.heads[head].source for head in book.np.unique(lines.heads).tolist()}
-        self.sources: list[Source] = list(map(used.__getitem__, lines.heads.tolist()))
+        heads, places = book.np.unique(lines.heads, return_inverse=True)
+        numbers: dict[Source, int] = {}
+        of_heads = [numbers.setdefault(book.heads[head].source, len(numbers)) for head in heads.tolist()]
+        self.sources = list(numbers)
+        self.source_numbers: list[int] = book.np.array(of_heads, book.np.int64)[places].tolist()
         self._columns: dict[int, list[int]] = {}
 
     def column(self, number: int) -> list[int]:

@@ -11,8 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from rl_pipeline.column_forms import Chosen, Known, Maps
-from rl_pipeline.schema import RolloutBatch, Row, Unparsed, VllmStat
+from rl_pipeline.metric_block import MetricBlock
+from rl_pipeline.schema import RolloutBatch, Row, StepMetric, Unparsed, VllmStat
 from rl_pipeline.tables.columns import INT64_MAX, Misfit, arrow_schema, column_array, rows_kept
+from rl_pipeline.tables.waiting_rows import WaitingRows
 
 R = TypeVar("R")
 
@@ -23,7 +25,7 @@ BY_LINE = frozenset({VllmStat, RolloutBatch})  # tables whose rows may come as c
 KEPT_UNPACKED = 200_000  # rows; larger tables are unpacked when they are needed
 
 
-def to_arrow(rows: Sequence[Row], row_class: type[Any], misfits: list[Misfit] | None = None) -> pa.Table:
+def to_arrow(rows: Sequence[Row] | WaitingRows, row_class: type[Any], misfits: list[Misfit] | None = None) -> pa.Table:
     """The rows as an Arrow table of exactly the table's schema.
 
     Args:
@@ -33,15 +35,14 @@ def to_arrow(rows: Sequence[Row], row_class: type[Any], misfits: list[Misfit] | 
             the column must not be null, its row is left out.
     """
     schema = arrow_schema(row_class)
-    getter = attrgetter(*schema.names)
+    waiting = rows if isinstance(rows, WaitingRows) else WaitingRows(rows)
     found: list[Misfit] = []
     arrays = []
-    columns = zip(*map(getter, rows), strict=True) if rows else [()] * len(schema)
-    for values, field in zip(columns, schema, strict=True):
+    for values, field in zip(waiting.columns(schema.names), schema, strict=True):
         array, unfit = column_array(values, field)
         arrays.append(array)
         found += unfit
-    kept = rows_kept(len(rows), found)
+    kept = rows_kept(len(waiting), found)
     if kept is not None:
         arrays = [array.take(pa.array(kept, pa.int64())) for array in arrays]
     if misfits is not None:
@@ -74,7 +75,7 @@ class RowSink:
 
     def __init__(self, row_classes: Iterable[type[Row]], *, batch_rows: int = BATCH_ROWS) -> None:
         self._batch_rows = batch_rows
-        self._waiting: dict[type[Row], list[Row]] = {row_class: [] for row_class in row_classes}
+        self._waiting: dict[type[Row], WaitingRows] = {row_class: WaitingRows() for row_class in row_classes}
         self._streams = {
             row_class: _BatchStream(arrow_schema(row_class), by_line=row_class in BY_LINE)
             for row_class in self._waiting
@@ -85,6 +86,11 @@ class RowSink:
 
     def append(self, rows: Iterable[Row]) -> None:
         """Take rows of any of the tables; the order within a table is kept."""
+        if isinstance(rows, MetricBlock):
+            self._waiting[StepMetric].append_block(rows)
+            if len(self._waiting[StepMetric]) >= self._batch_rows:
+                self._flush(StepMetric)
+            return
         for row in rows:
             waiting = self._waiting[type(row)]
             waiting.append(row)
@@ -136,9 +142,9 @@ class RowSink:
         return {row_class.TABLE: stream.reader() for row_class, stream in self._streams.items()}
 
     def _flush(self, row_class: type[Row]) -> None:
-        rows, self._waiting[row_class] = self._waiting[row_class], []
+        rows, self._waiting[row_class] = self._waiting[row_class], WaitingRows()
         columns = self._columns.get(row_class, [])
-        if not rows and not columns:
+        if not len(rows) and not columns:
             return
         misfits: list[Misfit] = []
         table = to_arrow(rows, row_class, misfits)
@@ -146,7 +152,7 @@ class RowSink:
             self._columns[row_class] = []
             table = in_line_order(pa.concat_tables([table, *columns]))
         self._streams[row_class].write(table)
-        self._untold += [unparsed_misfit(rows[misfit.row], misfit) for misfit in misfits]
+        self._untold += [unparsed_misfit(rows.row(misfit.row), misfit) for misfit in misfits]
 
     def _tell_misfits(self) -> None:
         told, self._untold, self._told = self._untold, [], True
@@ -177,7 +183,8 @@ def _column(values: Any, arrow_type: pa.DataType, count: int) -> pa.Array:  # no
     if isinstance(values, Maps):
         ends = np.concatenate(([0], np.cumsum(values.lengths))).astype(np.int32)
         keys = _chosen(Chosen(values.choices, values.numbers), pa.string())
-        return pa.MapArray.from_arrays(pa.array(ends), keys, _from_numpy(values.values, arrow_type.item_type)).cast(arrow_type)
+        items = _from_numpy(values.values, arrow_type.item_type)
+        return pa.MapArray.from_arrays(pa.array(ends), keys, items).cast(arrow_type)
     if isinstance(values, str):  # pa.repeat copies text by text
         return pa.array([values], arrow_type).take(_from_numpy(np.zeros(count, np.int64), pa.int64()))
     if isinstance(values, bool | int | float):
