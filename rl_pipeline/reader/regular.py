@@ -30,7 +30,7 @@ MOST_DIGITS = 9
 
 
 class Plan(Protocol):
-    """How lines of one shape are read, by whoever knows their words.
+    """How lines of one shape are read, by whoever knows their words; equal plans read lines alike.
 
     `in_order`: line by line among the other messages, with dated stamps; else many at a time, in no order with
     other messages, with stamps without year.

@@ -83,16 +83,16 @@ def _read(book: ShapeBook, scanned: ScannedWindow, places: Any) -> RegularWindow
     unknown = places[owners == book.kernels.NOT_LEARNED].tolist()
     unknown = unknown[:: 1 + len(unknown) // LEARNED_PER_WINDOW]
     rows = np.flatnonzero(owners >= 0)
-    is_dated = arrays.heads[shapes[rows, 0], 4] == 1
-    stamps = stamps_of(np, days[rows], clocks[rows], is_dated)
-    if not stamps.valid.all():
-        rows, stamps = rows[stamps.valid], stamps.chosen(stamps.valid)
-    if not len(rows):
-        return RegularWindow(unknown=unknown)
-    found = RegularLines(
-        arrays.plans, owners[rows], places[rows], shapes[rows, 0], shapes[rows, 1],
-        stamps, counts[rows], numbers[rows], digits[rows],
-    )  # fmt: skip
-    in_order = arrays.in_order[found.owners]
-    apart = [found.chosen(found.owners == plan) for plan in np.unique(found.owners[~in_order]).tolist()]
-    return RegularWindow(found.chosen(in_order) if in_order.any() else None, apart, unknown)
+    stamps = stamps_of(np, days[rows], clocks[rows], arrays.heads[shapes[rows, 0], 4] == 1)
+
+    def chosen(wanted: Any) -> RegularLines:  # noqa: ANN401 - whether each of the rows is
+        kept = rows[wanted]
+        return RegularLines(
+            arrays.plans, owners[kept], places[kept], shapes[kept, 0], shapes[kept, 1],
+            stamps.chosen(wanted), counts[kept], numbers[kept], digits[kept],
+        )  # fmt: skip
+
+    in_order = stamps.valid & arrays.in_order[owners[rows]]
+    apart = np.where(stamps.valid & ~in_order, owners[rows], -1)
+    together = [chosen(apart == plan) for plan in np.unique(apart).tolist() if plan >= 0]
+    return RegularWindow(chosen(in_order) if in_order.any() else None, together, unknown)

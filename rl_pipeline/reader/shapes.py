@@ -69,7 +69,7 @@ class ShapeArrays:
     def _take_plans(self, book: ShapeBook) -> None:
         """The plans, which pairs of words and tails have which, and how many digits each may read."""
         np, kernels = self._np, self._kernels
-        self.plans = [plan for plan in book.plans.values() if plan is not None]
+        self.plans = list({id(plan): plan for plan in book.plans.values() if plan is not None}.values())
         numbers = {id(plan): number for number, plan in enumerate(self.plans)}
         self.plan_numbers = np.full((max(book.words, default=0) + 1, len(book.tails)), kernels.NOT_LEARNED, np.int64)
         for (words, tail), plan in book.plans.items():
@@ -102,6 +102,7 @@ class ShapeBook:
         self.tails: list[Tail] = []
         self.words: list[int] = []  # of each head, the number of its kind and words
         self.plans: dict[tuple[int, int], Plan | None] = {}
+        self._same: dict[Plan, Plan] = {}  # plans that read lines alike are one
         self._head_kinds: list[int] = []
         self._tail_kinds: list[int] = []
         self._head_numbers: dict[tuple[int, int, bytes], int] = {}
@@ -148,7 +149,8 @@ class ShapeBook:
             begin = len(head.words)
             spans = [(start + begin, stop + begin) for start, stop in tail.spans]
             message = Message(line=1, byte_offset=0, source=head.source, payload=head.words + tail.words, logger="any")
-            self.plans[key] = self.planner.plan(message, spans, dated=head.dated)
+            plan = self.planner.plan(message, spans, dated=head.dated)
+            self.plans[key] = None if plan is None else self._same.setdefault(plan, plan)
             self._arrays = None
 
     def _take_head(self, kind: int, head: Head) -> int:

@@ -22,6 +22,7 @@ R = TypeVar("R")
 BATCH_ROWS = 8192
 WAITING_FOR_COLUMNS = 65536  # rows that wait where others, given as columns, may have to stand before them
 BY_LINE = frozenset({VllmStat, RolloutBatch})  # tables whose rows may come as columns: in the order of their lines
+MOST_PLAIN_BYTES = 32 * 1024 * 1024  # of a table, before it is compressed
 KEPT_UNPACKED = 200_000  # rows; larger tables are unpacked when they are needed
 
 
@@ -267,12 +268,14 @@ class CollectedTables(Mapping[str, pa.Table]):
 
 
 class _BatchStream:
-    """Arrow batches of one table, compressed in memory."""
+    """Arrow batches of one table, compressed in memory when they are large."""
 
     def __init__(self, schema: pa.Schema, *, by_line: bool = False) -> None:
         """`by_line`: the rows are in the order of their lines, whatever the order in which they come."""
         self._schema, self._by_line = schema, by_line
-        self._parts: list[pa.Buffer] = []
+        self._parts: list[pa.Buffer] = []  # compressed
+        self._plain: list[pa.Table] = []  # what came after them
+        self._plain_bytes = 0
         self._written, self._first, self._last, self._in_order = 0, 0, 0, True
         self.earlier: EarlierRows | None = None
         self._earlier_last: int | None = None  # line of the last of these, once it was asked for
@@ -292,15 +295,25 @@ class _BatchStream:
         return self._earlier_last <= self._first
 
     def write(self, table: pa.Table) -> None:
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, self._schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
-            writer.write_table(table)
+        """Take the next rows."""
         if self._by_line and table.num_rows:
             first, last = table["line"][0].as_py(), table["line"][-1].as_py()
             self._first = self._first if self._written else first
             self._in_order, self._last = self._in_order and first >= self._last, last
         self._written += table.num_rows
+        self._plain.append(table)
+        self._plain_bytes += table.nbytes
+        if self._plain_bytes > MOST_PLAIN_BYTES:
+            self._pack()
+
+    def _pack(self) -> None:
+        """Compress what stands plainly in memory."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, self._schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+            for table in self._plain:
+                writer.write_table(table)
         self._parts.append(sink.getvalue())
+        self._plain, self._plain_bytes = [], 0
 
     def reader(self) -> pa.RecordBatchReader:
         batches = self._batches()
@@ -314,6 +327,8 @@ class _BatchStream:
             yield from table.replace_schema_metadata(self._schema.metadata).to_batches()
         for part in self._parts:
             yield from pa.ipc.open_stream(part)
+        for table in self._plain:
+            yield from table.to_batches()
 
 
 def unparsed_misfit(row: Row, misfit: Misfit) -> Unparsed:
