@@ -127,12 +127,14 @@ class Expected(NamedTuple):
 
     `prefix`: what stands before an entry. `marks`: one of them stands in every line of a process with an open message.
     `is_only`: lines of the same process that begin with a letter or digit are others. All that only up to line
-    `deadline` of the file, for at most so many characters and lines.
+    `deadline` of the file, for at most so many characters and lines. `may_close`: an entry with a closing bracket
+    behind it ends the block.
     """
 
     prefix: bytes
     marks: tuple[bytes, ...]
     is_only: bool
+    may_close: bool
     deadline: int
     characters: int
     lines: int
@@ -250,14 +252,17 @@ class Demultiplexer:
             return None
         is_only = len(self._open) == 1 and entries.are_quoted_only
         room = MAX_BLOCK_CHARACTERS - block.characters, MAX_BLOCK_LINES - len(block.lines)
-        return Expected(entries.prefix, self._marks(), is_only, self._deadline, *room)
+        may_close = len(block.lines) > 1 and block.lines[1].strip() != "{"  # it is not small then
+        return Expected(entries.prefix, self._marks(), is_only, may_close, self._deadline, *room)
 
-    def take_entries(self, texts: list[str], last: int) -> None:
-        """Take lines that look as `expected` says, the last of them in line `last` of the file."""
-        if self._entries is not None and texts:
-            entries, block = self._entries
-            entries.take_many(len(texts))
-            block.extend(texts, last)
+    def take_entries(self, texts: list[str], last: int, *, is_closed: bool) -> list[Message]:
+        """Take lines that look as `expected` says, the last of them in line `last` of the file; gives what they end."""
+        if self._entries is None or not texts:
+            return []
+        entries, block = self._entries
+        entries.take_many(len(texts))
+        block.extend(texts, last)
+        return self._end((BLOCK, stream_of(block.first.source)), complete=True) if is_closed else []
 
     def close(self) -> list[Message]:
         """Everything still open, in file order, as incomplete."""

@@ -22,7 +22,7 @@ HASH_BEGIN, HASH_FACTOR, HASH_MASK = 2166136261, 16777619, (1 << 32) - 1  # FNV-
 NO_NUMBER = -(10**12)
 SECOND, MILLISECOND = 1_000_000, 1_000  # microseconds
 LINE_FEED, CARRIAGE_RETURN, NUL, SPACE, QUOTE, PERCENT, PLUS, COMMA, MINUS, POINT = 10, 13, 0, 32, 39, 37, 43, 44, 45, 46
-ZERO, NINE, COLON, BRACKET, SMALL_E, SMALL_I, SMALL_T, BAR = 48, 57, 58, 91, 101, 105, 116, 124
+ZERO, NINE, COLON, BRACKET, SMALL_E, SMALL_I, SMALL_T, BAR, CLOSING_BRACE = 48, 57, 58, 91, 101, 105, 116, 124, 125
 MOST_KEY, MOST_INTEGER, MOST_EXPONENT = 300, 30, 4  # characters, digits of an entry
 
 
@@ -335,7 +335,7 @@ def _stamp(data, begin, dated):
 
 @njit(cache=True, nogil=True)
 def follow_block(
-    data, edges, line, last, hits, hit, ways, prefix, markers, marker_ends, quoted_only, characters, taken
+    data, edges, line, last, hits, hit, ways, prefix, markers, marker_ends, quoted_only, may_close, characters, taken
 ):
     """Follow an open block line by line for as long as its lines look like plain entries.
 
@@ -353,11 +353,12 @@ def follow_block(
         markers: byte strings of which one stands in every line of a process with an open message, end to end;
             `marker_ends` says where each ends.
         quoted_only: whether the only open message is the block, and only quoted keys go on with it.
+        may_close: whether the block ends with an entry that a closing bracket follows.
         characters: how many the block may yet take.
         taken: filled with the lines that are entries.
 
     Returns:
-        The line at which it stopped, the first hit at or behind it, and how many lines it took.
+        The line at which it stopped, how many lines it took, and whether the last of these ends the block.
     """
     count = 0
     while line < last:
@@ -365,22 +366,25 @@ def follow_block(
         is_hit = hit < len(hits) and hits[hit] == line
         entry = begin + len(prefix)
         is_own = entry < end and _begins_with(data, begin, prefix)
-        if is_own and _is_entry(data, entry, end):
+        is_last = is_own and may_close and data[end - 1] == CLOSING_BRACE
+        if is_own and _is_entry(data, entry, end, CLOSING_BRACE if is_last else COMMA):
             characters -= end - begin
             if count == len(taken) or characters <= 0:
-                return line, hit, count
+                return line, count, False
             taken[count] = line
             count += 1
+            if is_last:
+                return line + 1, count, True
         elif is_hit:
             if ways[hit] == 0:
-                return line, hit, count
+                return line, count, False
         elif is_own and quoted_only and _is_alphanumeric(data[entry]) and not _may_be_more(data, begin, end):
             pass
         elif _shows_any(data, begin, end, markers, marker_ends):
-            return line, hit, count
+            return line, count, False
         hit += is_hit
         line += 1
-    return line, hit, count
+    return line, count, False
 
 
 @njit(cache=True, nogil=True)
@@ -446,9 +450,9 @@ def _digits_end(data, place, end):
 
 
 @njit(cache=True, nogil=True)
-def _is_entry(data, place, end):
-    """Whether a line is an entry as `entries.ENTRY` describes it."""
-    if end - place < 6 or data[place] != SPACE or data[place + 1] != QUOTE or data[end - 1] != COMMA:
+def _is_entry(data, place, end, ender):
+    """Whether a line is an entry as `entries.ENTRY` describes it, with `ender` for its comma."""
+    if end - place < 6 or data[place] != SPACE or data[place + 1] != QUOTE or data[end - 1] != ender:
         return False
     end -= 1
     key_end = _plain_end(data, place + 2, end)

@@ -48,7 +48,7 @@ class PlannedWindow:
         lines: list[int] = self._hits[self.way_array == LONG_WAY].tolist()
         return lines
 
-    def follow(self, line: int, expected: Expected) -> tuple[int, int, list[str]]:
+    def follow(self, line: int, expected: Expected) -> tuple[int, int, list[str], bool]:
         """Follow an open block for as long as its lines look as expected.
 
         Args:
@@ -56,22 +56,24 @@ class PlannedWindow:
             expected: see there.
 
         Returns:
-            The line at which it stopped, the last one that belongs to the block (-1: none), and the entries.
+            The line at which it stopped, the last one that belongs to the block (-1: none), the entries, and whether
+            the last of these ends the block.
         """
         np, scanned, first = self.book.np, self.scanned, self.scanned.window.line
         last = min(scanned.count - (not scanned.window.data.endswith(b"\n")), expected.deadline - first + 1)
         taken = np.empty(min(max(0, last - line), expected.lines), np.int64)
-        stop, _, count = self.book.kernels.follow_block(
+        stop, count, is_closed = self.book.kernels.follow_block(
             np.frombuffer(scanned.window.data, np.uint8), scanned.edges, line, last,
             self._hits, int(np.searchsorted(self._hits, line)), self.way_array,
             np.frombuffer(expected.prefix, np.uint8), np.frombuffer(b"".join(expected.marks), np.uint8),
-            np.cumsum([len(mark) for mark in expected.marks]), expected.is_only, expected.characters, taken,
+            np.cumsum([len(mark) for mark in expected.marks]), expected.is_only, expected.may_close,
+            expected.characters, taken,
         )  # fmt: skip
         lines = taken[:count]
         begins, ends = scanned.edges[lines] + len(expected.prefix), scanned.edges[lines + 1] - 1
         data = scanned.window.data
         texts = [data[begin:end].decode("ascii") for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
-        return int(stop), int(lines[-1]) if count else -1, texts
+        return int(stop), int(lines[-1]) if count else -1, texts, bool(is_closed)
 
     def leave(self, hit: int) -> None:
         """All hits from that one on are read the long way after all."""

@@ -221,13 +221,11 @@ class Reading:
         while index < scanned.count:
             if self.records is None and not self.demultiplexer.is_open:
                 return index
-            expected = self.demultiplexer.expected() if planned is not None and self.records is None else None
-            if planned is not None and expected is not None:
-                followed = self._followed(planned, index, expected)
+            if planned is not None and self.records is None:
+                followed = yield from self._followed(planned, index)
                 if followed > index:
                     index, hit = followed, bisect_left(hits, followed)
-                    if index >= scanned.count:
-                        return index
+                    continue
             begin, end = scanned.span(index)
             text = window.data[begin:end]
             raw = text.rstrip(b"\n")
@@ -250,10 +248,17 @@ class Reading:
                 yield from self._line(raw, number, offset, needle=needle, whole=len(raw) < len(text))
         return index
 
-    def _followed(self, planned: PlannedWindow, index: int, expected: Expected) -> int:
-        """Take the entries that an open block goes on with; the first line that needs a closer look."""
-        stop, last, texts = planned.follow(index, expected)
-        self.demultiplexer.take_entries(texts, planned.scanned.window.line + last)
+    def _followed(self, planned: PlannedWindow, index: int) -> Generator[Item, None, int]:
+        """Take the entries that an open block goes on with; returns the first line that needs a closer look."""
+        expected = self.demultiplexer.expected()
+        if expected is None:
+            return index
+        stop, last, texts, is_closed = planned.follow(index, expected)
+        number = planned.scanned.window.line + last
+        ended = self.demultiplexer.take_entries(texts, number, is_closed=is_closed)
+        if ended:
+            yield from self._caught_up(last)
+            yield from ended
         return stop
 
     def _stays_planned(self, planned: PlannedWindow, hit: int, number: int) -> bool:
