@@ -1,4 +1,4 @@
-"""Columns of many rows at once, in the forms in which they are at hand: beside arrays of numpy, lists, and one value."""
+"""Columns of many rows in the forms in which they are at hand, beside arrays of numpy, lists, and one value."""
 
 from __future__ import annotations
 

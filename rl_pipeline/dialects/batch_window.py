@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from rl_pipeline.column_forms import Chosen
 from rl_pipeline.dialects.contract import Broken, Outcome
 from rl_pipeline.reader.message import Source
 
 if TYPE_CHECKING:
-    from rl_pipeline.dialects.rollout_batches import RolloutBatches
+    from rl_pipeline.dialects.rollout_batches import BatchPlan, RolloutBatches
     from rl_pipeline.reader.ordered import OrderedLines
 
 STARTED, TOLD, COMPLETION = "started", "told", "completion"  # kinds of lines
@@ -106,7 +106,7 @@ class BatchWindow:
             elif kind is TOLD:
                 outcome = batches.parse(lines.message(index)) if index in odd else self._break_down(index, source)
             elif kind is STARTED:
-                mode = plans[index].mode  # type: ignore[attr-defined] - a plan of this dialect
+                mode = cast("BatchPlan", plans[index]).mode
                 batches.modes_seen.add(mode)
                 self._pool(source, first[index]).start(mode, counts[index])
             else:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 EXCERPT_LIMIT = 200
 DIGIT = re.compile("[0-9]")
-TEXTS_LIMIT, LONGEST_TEXT = 64, 16_384  # texts without digits that are remembered, and their bytes
+TEXTS_LIMIT, LONGEST_TEXT = 512, 16_384  # texts without digits that are remembered, and their bytes
 SOURCES_LIMIT = 100_000  # sources whose use of a logger is remembered
 
 
@@ -81,20 +81,19 @@ class JobParser:
         ]
         self._plan_names: dict[int, str] = {}  # by identity: the reader keeps every plan for as long as it reads
         self.with_logger: set[Source] = set()
-        self._concerned: dict[bytes, list[Entry]] = {}
+        self._concerned: dict[bytes, Sequence[Entry]] = {}
         everyone = [self.credentials, *self.entries]
         self._with_digits = [(item, needle) for item in everyone for needle in item.needles if DIGIT.search(needle)]
 
     def parse(self, message: Message) -> Sequence[JobRow]:
         """Rows of one message; none when nobody claims it."""
         payload = message.payload
-        candidates = self._candidates(payload) if "\n" in payload else [self.credentials, *self.entries]
-        if candidates and candidates[0] is self.credentials:
-            del candidates[0]
-            if self.credentials.concerns(payload) and self.credentials.parser.parse(message) is not None:
-                self._count(credentials.NAME)
         quoted = self._is_quoted(message)
-        for candidate in candidates:
+        for candidate in self._candidates(payload):
+            if candidate is self.credentials:
+                if candidate.concerns(payload) and candidate.parser.parse(message) is not None:
+                    self._count(credentials.NAME)
+                continue
             if (quoted and candidate.headed) or not candidate.concerns(payload):
                 continue
             try:
@@ -105,7 +104,7 @@ class JobParser:
                 return self._rows(message, candidate.name, outcome)
         return []
 
-    def _candidates(self, payload: str) -> list[Entry]:
+    def _candidates(self, payload: str) -> Sequence[Entry]:
         """Entries whose needles may be in a payload, told by what was found in one that differs only in its digits.
 
         A needle without digits that is in a text is in it without its digits, too.
@@ -119,7 +118,7 @@ class JobParser:
                 self._concerned[words] = known
         also = {item.name for item, needle in self._with_digits if needle in payload}
         if not also:
-            return list(known)
+            return known
         return [item for item in (self.credentials, *self.entries) if item in known or item.name in also]
 
     def _rows(self, message: Message, name: str, outcome: Outcome) -> Sequence[JobRow]:

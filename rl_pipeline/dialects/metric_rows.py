@@ -32,6 +32,7 @@ NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?")
 NOT_A_NUMBER = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 WRAPPED = re.compile(r"(?:tensor|(?:np|numpy)\.\w+)\(([^(),]{1,60})(?:, [^()]{0,80})?\)")
 
+
 def read_value(value: object) -> Reading:
     """Value, text and state of one printed value."""
     if type(value) is str and PRINTED.fullmatch(value) and (number := float(value)) != 0.0:

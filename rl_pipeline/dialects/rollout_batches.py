@@ -152,9 +152,7 @@ class RolloutBatches:
         masked = None if found.group(4) is None else int(found.group(4))
         return (self.row(message, (successful, total, failed_groups, masked), self._waiting(message.source)),)
 
-    def row(
-        self, message: Message, told: tuple[int, int, int, int | None], waiting: Breakdown | None
-    ) -> RolloutBatch:
+    def row(self, message: Message, told: tuple[int, int, int, int | None], waiting: Breakdown | None) -> RolloutBatch:
         """The row of a completion line that told successful, all, failed and masked."""
         successful, total, failed_groups, masked = told
         return RolloutBatch(

@@ -26,7 +26,7 @@ from rl_pipeline.reader.sources import CHUNK_BYTES, Fingerprint, starts_plain, t
 from rl_pipeline.reader.windows import MAX_LINE_BYTES, windows
 from rl_pipeline.reader.years import YearResolver
 
-COMPILED_FROM = 32 * 1024 * 1024  # bytes; loading takes as long as reading these one line at a time
+COMPILED_FROM = 8 * 1024 * 1024  # bytes; loading takes as long as reading these one line at a time
 USUAL_COMPRESSION = 8
 
 

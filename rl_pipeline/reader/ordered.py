@@ -15,12 +15,11 @@ from typing import Any, cast
 from rl_pipeline.column_forms import Known, Maps
 from rl_pipeline.reader.lines import plain_text, without_suffix
 from rl_pipeline.reader.message import Message, Source
-from rl_pipeline.reader.regular import OrderedPlan
+from rl_pipeline.reader.regular import Head, OrderedPlan
 from rl_pipeline.reader.regular_windows import RegularLines
 from rl_pipeline.reader.scan import ScannedWindow
 from rl_pipeline.reader.shapes import ShapeBook
 from rl_pipeline.reader.stamps import DAY
-
 
 
 class OrderedLines:
@@ -100,7 +99,7 @@ class OrderedLines:
     def payload(self, index: int) -> str:
         """The text of a line."""
         scanned = self._scanned
-        head = self._book.heads[self._lines.heads[index]]
+        head: Head = self._book.heads[self._lines.heads[index]]
         tail = self._book.tails[self._lines.tails[index]]
         end = scanned.span(self.indexes[index])[1] - 1
         text: bytes = scanned.window.data[int(scanned.ends[self._lines.hits[index]]) : end]

@@ -59,10 +59,12 @@ class PlannedWindow:
             The line at which it stopped, the last one that belongs to the block (-1: none), the entries, and whether
             the last of these ends the block.
         """
+        from rl_pipeline.reader.compiled.blocks import follow_block  # noqa: PLC0415 - as the book's loops
+
         np, scanned, first = self.book.np, self.scanned, self.scanned.window.line
         last = min(scanned.count - (not scanned.window.data.endswith(b"\n")), expected.deadline - first + 1)
         taken = np.empty(min(max(0, last - line), expected.lines), np.int64)
-        stop, count, is_closed = self.book.kernels.follow_block(
+        stop, count, is_closed = follow_block(
             np.frombuffer(scanned.window.data, np.uint8), scanned.edges, line, last,
             self._hits, int(np.searchsorted(self._hits, line)), self.way_array,
             np.frombuffer(expected.prefix, np.uint8), np.frombuffer(b"".join(expected.marks), np.uint8),
@@ -95,7 +97,7 @@ class PlannedWindow:
             if not kept.any():
                 continue
             if not kept.all():
-                group, lines = group.chosen(kept), lines[kept]  # noqa: PLW2901 - the group as it now is
+                group, lines = group.chosen(kept), lines[kept]
             heads = group.heads
             used = np.flatnonzero(np.bincount(heads))
             yield PlannedMessages(

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from rl_pipeline.reader.containers import LogicalLine, RecordJoiner, record_of
-from rl_pipeline.reader.demultiplexer import FAR, Demultiplexer, Expected
+from rl_pipeline.reader.demultiplexer import FAR, Demultiplexer
 from rl_pipeline.reader.envelopes import source_of_process
 from rl_pipeline.reader.evidence import BEGINNING_BYTES, TAIL_BYTES, Times, last_moment
 from rl_pipeline.reader.folds import folded_lines
@@ -31,7 +31,7 @@ from rl_pipeline.reader.planned import IN_ORDER, LONG_WAY, TOGETHER, PlannedWind
 from rl_pipeline.reader.read_report import Needles, ReadReport
 from rl_pipeline.reader.regular import PlannedMessages, Planner
 from rl_pipeline.reader.resume import Resume
-from rl_pipeline.reader.scan import CompiledEngine, NeedleScan, ScannedWindow, undecodable
+from rl_pipeline.reader.scan import CompiledEngine, NeedleScan, Re2Engine, ScannedWindow, undecodable
 from rl_pipeline.reader.shapes import ShapeBook
 from rl_pipeline.reader.sources import Earlier, Fingerprint
 from rl_pipeline.reader.windows import Window
@@ -60,7 +60,8 @@ class Reading:
     ) -> None:
         self.report, self.years, self.times = report, years, Times()
         # Without a planner lines are few, or the compiled loops are not here.
-        self.scan = NeedleScan(needles.any_of, planner.needles, CompiledEngine) if planner else NeedleScan(needles.any_of)
+        regular, engine = (planner.needles, CompiledEngine) if planner else ((), Re2Engine)
+        self.scan = NeedleScan(needles.any_of, regular, engine)
         self.book = ShapeBook(planner) if planner else None
         self.planned: PlannedWindow | None = None  # of the present window
         self._dated_lines: list[tuple[int, datetime]] = []  # index in the present window, and time

@@ -72,7 +72,7 @@ def _read(book: ShapeBook, scanned: ScannedWindow, places: Any) -> RegularWindow
     shapes, owners, counts = np.empty((count, 2), np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
     numbers, digits = (np.zeros((count, arrays.most_digits.shape[1]), np.int64) for _ in range(2))
     days, clocks = np.empty(count, np.int64), np.empty(count, np.int64)
-    book.kernels.read_regular(
+    book.loops.read_regular(
         np.frombuffer(scanned.window.data, np.uint8),
         scanned.edges[lines], scanned.ends[places], scanned.edges[lines + 1], scanned.kinds[places],
         arrays.head_text, arrays.head_compared, arrays.heads, arrays.head_firsts,
@@ -80,7 +80,7 @@ def _read(book: ShapeBook, scanned: ScannedWindow, places: Any) -> RegularWindow
         arrays.plan_numbers, arrays.most_digits,
         shapes, owners, counts, numbers, digits, days, clocks,
     )  # fmt: skip
-    unknown = places[owners == book.kernels.NOT_LEARNED].tolist()
+    unknown = places[owners == book.loops.NOT_LEARNED].tolist()
     unknown = unknown[:: 1 + len(unknown) // LEARNED_PER_WINDOW]
     rows = np.flatnonzero(owners >= 0)
     stamps = stamps_of(np, days[rows], clocks[rows], arrays.heads[shapes[rows, 0], 4] == 1)

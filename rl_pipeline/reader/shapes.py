@@ -16,7 +16,7 @@ ZERO = 48
 
 
 class ShapeArrays:
-    """Learned shapes as `kernels.read_regular` wants them."""
+    """Learned shapes as `compiled.shapes.read_regular` wants them."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class ShapeArrays:
     ) -> None:
         """`kinds`: how many needles there are; the others tell the needle of each head and tail."""
         np = self._np = book.np
-        self._kernels = book.kernels
+        self._loops = book.loops
         self.head_text = np.frombuffer(b"".join(head.raw for head in book.heads), np.uint8)
         self.head_compared = np.full(len(self.head_text), 255, np.uint8)
         self.heads = np.full((len(book.heads), 6), -1, np.int64)
@@ -46,7 +46,7 @@ class ShapeArrays:
         begin = 0
         for number, (tail, kind) in enumerate(zip(book.tails, tail_kinds, strict=True)):
             self.tails[number] = begin, len(tail.skeleton), -1, kind
-            code = book.kernels.hash_of(np.frombuffer(tail.skeleton, np.uint8)) ^ kind
+            code = book.loops.hash_of(np.frombuffer(tail.skeleton, np.uint8)) ^ kind
             self._put_first(self.tails, number, self.tail_firsts, code & (BUCKETS - 1))
             begin += len(tail.skeleton)
         self._take_roles(book.tails)
@@ -62,18 +62,18 @@ class ShapeArrays:
             for place, run in enumerate(tail.numbers):
                 self.roles[number, run] = place
             for run, text in tail.fixed:
-                self.roles[number, run], self.fixed[number, run] = self._kernels.ROLE_FIXED, (len(text), int(text))
+                self.roles[number, run], self.fixed[number, run] = self._loops.ROLE_FIXED, (len(text), int(text))
             if tail.count is not None:
-                self.roles[number, tail.count] = self._kernels.ROLE_COUNT
+                self.roles[number, tail.count] = self._loops.ROLE_COUNT
 
     def _take_plans(self, book: ShapeBook) -> None:
         """The plans, which pairs of words and tails have which, and how many digits each may read."""
-        np, kernels = self._np, self._kernels
+        np, loops = self._np, self._loops
         self.plans = list({id(plan): plan for plan in book.plans.values() if plan is not None}.values())
         numbers = {id(plan): number for number, plan in enumerate(self.plans)}
-        self.plan_numbers = np.full((max(book.words, default=0) + 1, len(book.tails)), kernels.NOT_LEARNED, np.int64)
+        self.plan_numbers = np.full((max(book.words, default=0) + 1, len(book.tails)), loops.NOT_LEARNED, np.int64)
         for (words, tail), plan in book.plans.items():
-            self.plan_numbers[words, tail] = kernels.NO_PLAN if plan is None else numbers[id(plan)]
+            self.plan_numbers[words, tail] = loops.NO_PLAN if plan is None else numbers[id(plan)]
         width = max((len(plan.most_digits) for plan in self.plans), default=0)
         self.most_digits = np.zeros((len(self.plans), width), np.int64)
         for number, plan in enumerate(self.plans):
@@ -94,9 +94,9 @@ class ShapeBook:
         """`planner` decides which shapes are worth it."""
         import numpy as np  # noqa: PLC0415 - whoever needs the message type alone does not pay for the libraries
 
-        from rl_pipeline.reader import kernels  # noqa: PLC0415 - compiles, or loads what was compiled
+        from rl_pipeline.reader.compiled import needles, shapes  # noqa: PLC0415 - compiles, or loads what was compiled
 
-        self.np, self.kernels = np, kernels
+        self.np, self.loops, self._of_needles = np, shapes, needles
         self.planner = planner
         self.heads: list[Head] = []
         self.tails: list[Tail] = []
@@ -114,7 +114,7 @@ class ShapeBook:
         """Lines that Ray left out, told by the marks of a window."""
         np = self.np
         unusual = np.empty(len(marks), np.int64)
-        folded, odd = self.kernels.usual_folds(
+        folded, odd = self._of_needles.usual_folds(
             np.frombuffer(data, np.uint8), marks, len(REPEATED_MARK), np.frombuffer(FOLD_BEGIN, np.uint8),
             np.frombuffer(b"".join(FOLD_ENDS), np.uint8), np.cumsum([len(end) for end in FOLD_ENDS]),
             MOST_REPEATED, unusual,

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rl_pipeline.dialects import JobParser
 from rl_pipeline.pipeline import LOG_NEEDLES
-from rl_pipeline.reader import Message, PlannedMessages, ReadReport, read_messages, read_planned
+from rl_pipeline.reader import Message, PlannedMessages, ReadReport, messages, read_messages, read_planned
 from rl_pipeline.reader.demultiplexer import PATIENCE_LINES
 from rl_pipeline.schema import JOB_TABLES
 from rl_pipeline.tables.frames import RowSink
@@ -68,7 +68,14 @@ VALUES = {
     "x": DECIMALS, "y": DECIMALS, "z": DECIMALS, "n": NUMBERS, "m": NUMBERS, "total": NUMBERS,
 }  # fmt: skip
 ROUND = st.fixed_dictionaries(VALUES)
+SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 FIRST = "2026-06-03 11:22:30.000 | INFO     | pkg.module:run:1 - hello\n"
+
+
+@pytest.fixture(autouse=True)
+def _always_compiled(monkeypatch):
+    """Small logs as well."""
+    monkeypatch.setattr(messages, "COMPILED_FROM", 0)
 
 
 def one_by_one(path: Path) -> tuple[Mapping[str, pa.Table], dict[str, int], ReadReport]:
@@ -80,10 +87,12 @@ def one_by_one(path: Path) -> tuple[Mapping[str, pa.Table], dict[str, int], Read
     return sink.tables(), parser.recognised, report
 
 
-def many_at_a_time(path: Path) -> tuple[Mapping[str, pa.Table], dict[str, int], ReadReport, int]:
+def many_at_a_time(
+    path: Path, chunk_bytes: int = 700
+) -> tuple[Mapping[str, pa.Table], dict[str, int], ReadReport, int]:
     """The same with plans, and how many lines had one."""
     report, parser, sink, planned = ReadReport(), JobParser("job_1"), RowSink(JOB_TABLES, batch_rows=4), 0
-    for item in read_planned(path, LOG_NEEDLES, report, parser, chunk_bytes=700):
+    for item in read_planned(path, LOG_NEEDLES, report, parser, chunk_bytes=chunk_bytes):
         if isinstance(item, PlannedMessages):
             sink.append_columns(*parser.columns(item))
             planned += len(item.lines)
@@ -98,7 +107,7 @@ def many_at_a_time(path: Path) -> tuple[Mapping[str, pa.Table], dict[str, int], 
     return sink.tables(), parser.recognised, report, planned
 
 
-@settings(max_examples=150, deadline=None)
+@SETTINGS
 @given(st.lists(st.tuples(st.sampled_from(LINES), ROUND), max_size=40), st.booleans())
 def test_both_ways_give_the_same_tables(lines, begins_dated):
     text = "".join(line.format(**values) + "\n" for line, values in lines)
@@ -111,6 +120,52 @@ def test_both_ways_give_the_same_tables(lines, begins_dated):
 
     assert also_recognised == recognised
     assert also_report == report
+    for name, table in expected.items():
+        assert tables[name].to_pylist() == table.to_pylist(), name
+
+
+BLOCK_LINES = (
+    HEAD + "Step {n}: ",
+    HEAD + "Step {n}: ",
+    "{ray}{{'loss/a': '{x}',",
+    "{ray}{{'a': 1}}",
+    "{ray}{{",
+    *["{ray} 'loss/b': '{x}',", "{ray} 'policy/c': {n},"] * 4,
+    "{ray} 'reward/d': nan,",
+    "{ray} 'reward/d': [1, 2],",
+    "{ray} 'reward/d': 'a text '\n{ray}              'in two pieces',",
+    *["{ray} 'trainer/global_step': {n}}}"] * 2,
+    "{ray} 'trainer/global_step': '{x}'}}",
+    "{ray} 'x': 1}}{fold}",
+    "{ray}plain text {n} of the same process",
+    "{ray}it [00:01, 2.0it/s] 'loss/e': 1,",
+    "{ray} 50%|#####     | 1/2\r 'loss/e': 1,",
+    "{ray}'loss/f': 1,",
+    "pid=77 of another line",
+    "77",
+    ENGINE,
+    HEAD + "Batch generation complete: {n}/{total} successful, {m} failed instances",
+    HEAD + "Exception breakdown: {{'Http404Error': {n}}}",
+    HEAD + "Traceback (most recent call last):",
+    '{ray}  File "a.py", line {n}, in f',
+    "{ray}ValueError: {n}",
+    HEAD + "api_key={n}abcdefgh12345678",
+    "{ray} 'secret': 'sk-abcdefghijklmnopqrstuvwx{n}',",
+)
+
+
+@SETTINGS
+@given(st.lists(st.tuples(st.sampled_from(BLOCK_LINES), ROUND), max_size=60), st.sampled_from([300, 700, 1 << 20]))
+def test_both_ways_put_the_same_blocks_together(lines, chunk_bytes):
+    text = "".join(line.format(**values) + "\n" for line, values in lines)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "job.out"
+        path.write_bytes((FIRST + text * 3).encode())
+
+        expected, recognised, report = one_by_one(path)
+        tables, also_recognised, also_report, _ = many_at_a_time(path, chunk_bytes)
+
+    assert (also_recognised, also_report) == (recognised, report)
     for name, table in expected.items():
         assert tables[name].to_pylist() == table.to_pylist(), name
 

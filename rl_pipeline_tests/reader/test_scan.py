@@ -6,15 +6,18 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rl_pipeline.reader.scan import IRREGULAR, HyperscanEngine, NeedleScan, Re2Engine
+from rl_pipeline.dialects import JobParser
+from rl_pipeline.reader.folds import folded_lines
+from rl_pipeline.reader.scan import IRREGULAR, CompiledEngine, NeedleScan, Re2Engine
+from rl_pipeline.reader.shapes import ShapeBook
 from rl_pipeline.reader.windows import Window
 
 
 def hits(data: bytes, *needles: bytes) -> list[int]:
-    return NeedleScan(needles).scan(Window(data, 0, 1)).hits
+    return NeedleScan(needles).scan(Window(data, 0, 1)).hit_list
 
 
 def test_lines_with_any_needle_are_found():
@@ -38,31 +41,63 @@ def test_no_needles_find_nothing():
 def test_edges_cut_the_lines_out():
     scanned = NeedleScan((b"x",)).scan(Window(b"a\nxb\nc\nx", 0, 1))
 
-    edges = scanned.edge_list
-    assert [scanned.window.data[edges[hit] : edges[hit + 1]] for hit in scanned.hits] == [b"xb\n", b"x"]
+    assert [scanned.window.data[slice(*scanned.span(hit))] for hit in scanned.hit_list] == [b"xb\n", b"x"]
 
 
-@pytest.mark.parametrize("engine", [HyperscanEngine, Re2Engine])
+@pytest.mark.parametrize("engine", [CompiledEngine, Re2Engine])
 def test_hits_that_hold_one_regular_needle_and_no_other_say_which(engine):
     data = b"one 1 one\none and two\none and rare\nnothing\ntwo\nrare\n"
 
     scanned = NeedleScan((b"one", b"two", b"rare"), (b"one", b"two"), engine).scan(Window(data, 0, 1))
 
-    assert scanned.hits == [0, 1, 2, 4, 5]
+    assert scanned.hit_list == [0, 1, 2, 4, 5]
     assert scanned.kinds.tolist() == [0, IRREGULAR, IRREGULAR, 1, IRREGULAR]
     assert [scanned.ends[0], scanned.ends[3]] == [3, data.index(b"two\nrare") + 3]
 
 
-@given(st.lists(st.sampled_from([b"one", b"two", b"r.re", b"\n", b"x", b"\xff", b"on", b"e"]), max_size=60))
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from([b"one", b"two", b"r.re", b"\n", b"x", b"\xff", b"on", b"e", b"\n\n"]), max_size=60))
 def test_both_engines_find_the_same(pieces):
     data = b"".join(pieces)
-    needles = ((b"one", b"two", b"r.re", b"ne"), (b"one", b"two"))
+    needles = ((b"one", b"two", b"r.re", b"nex", b"ee\xff"), (b"one", b"two"))
     window = Window(data, 0, 1)
 
-    one, other = (NeedleScan(*needles, engine).scan(window) for engine in (HyperscanEngine, Re2Engine))
+    one, other = (NeedleScan(*needles, engine).scan(window) for engine in (CompiledEngine, Re2Engine))
 
-    assert (one.hits, one.kinds.tolist()) == (other.hits, other.kinds.tolist())
+    assert one.edges.tolist() == other.edges.tolist()
+    assert (one.hit_list, one.kinds.tolist()) == (other.hit_list, other.kinds.tolist())
     assert one.ends[one.kinds >= 0].tolist() == other.ends[other.kinds >= 0].tolist()
+
+
+@pytest.mark.parametrize("size", [3, 4, 5, 300])
+def test_needles_are_found_at_every_place_of_a_window(size):
+    needle = bytes(range(48, 48 + size)) if size < 100 else bytes(100 + place % 90 for place in range(size))
+    for before in range(7):
+        data = b"x" * before + needle
+        scanned = NeedleScan((needle, b"rare"), (needle,), CompiledEngine).scan(Window(data, 0, 1))
+
+        assert (scanned.hit_list, scanned.ends.tolist()) == ([0], [len(data)])
+
+
+def test_the_compiled_loop_refuses_needles_that_it_would_miss():
+    with pytest.raises(ValueError, match="at least 3 bytes"):
+        CompiledEngine((b"ab",), ())
+
+
+FOLD_PIECES = [
+    b"[repeated 7x across cluster]", b"[repeated 0x across cluster]", b"[repeated 12", b"x across cluster]",
+    b"\x1b[0m", b"\x1b[32m", b"\n", b"\r", b" ", b"9", b" (Ray deduplicates logs by default)", b"text",
+    b"[repeated 1234567890x across cluster]",
+]  # fmt: skip
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(FOLD_PIECES), max_size=40))
+def test_folded_lines_are_counted_alike_by_their_marks(pieces):
+    data = b"".join(pieces)
+    scanned = NeedleScan((b"needle",), (), CompiledEngine).scan(Window(data, 0, 1))
+
+    assert ShapeBook(JobParser("job_1")).folded_lines(data, scanned.marks) == folded_lines(data)
 
 
 def test_bytes_that_are_not_utf8_are_counted():
