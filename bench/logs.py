@@ -5,8 +5,7 @@
 
 The common way reads the file as text, takes colours off with a regular expression, splits lines, takes prefixes off
 each, and searches each pattern over the whole: one pattern for each kind of line that `parse_job` reads. Each candidate
-is a process of its own on one core. Reading the first log of a process loads compiled loops (and compiles them when
-they never were on this machine: run the command twice), which is measured apart. With two logs the time of the second is also given as a multiple of the first's.
+is a process of its own on one core; with two logs the time of the second is also given as a multiple of the first's.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from typing import Any
 from measuring import Cost, measure, measure_command, rounds, table, timed
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-FIRST_BYTES = 16 * 1024 * 1024  # of a log, enough for the compiled loops to be loaded
 PREFIX = re.compile(r"^(?:\d+: )?(?:\([^)]{1,200}\) )+")
 
 
@@ -80,19 +78,14 @@ def naive(path: Path) -> list[list[Any]]:
     return [pattern.findall(text) for pattern in naive_patterns()]
 
 
-def ours(path: Path, *, is_loaded: bool) -> Callable[[], None]:
-    """`parse_job`, its tables counted; what it imports is in place, and perhaps the loops that it loads at first."""
+def ours(path: Path) -> Callable[[], None]:
+    """`parse_job`, its tables counted; what it imports is in place."""
     import pandas  # noqa: F401, PLC0415 - pyarrow imports it for the first array
 
     from rl_pipeline.discovery import discover  # noqa: PLC0415 - not in the other candidates' processes
     from rl_pipeline.pipeline import parse_job  # noqa: PLC0415
 
     log = discover([path]).only().jobs[0]
-    if is_loaded:
-        with tempfile.TemporaryDirectory() as folder, path.open("rb") as file:
-            first = Path(folder) / "first_1.out"
-            first.write_bytes(file.read(FIRST_BYTES))
-            parse_job(discover([first]).only().jobs[0])
     return lambda: print(parse_job(log).tables.rows(), file=sys.stderr)
 
 
@@ -106,8 +99,7 @@ def candidates_of(path: Path, needles: Path) -> dict[str, Any]:
     return {
         f"naive, {path.name}": lambda: measure([__file__, str(path), "--work", "naive"]),
         f"grep, {path.name}": grepped,
-        f"parse_job, first of its process, {path.name}": lambda: measure([__file__, str(path), "--work", "first"]),
-        f"parse_job, {path.name}": lambda: measure([__file__, str(path), "--work", "loaded"]),
+        f"parse_job, {path.name}": lambda: measure([__file__, str(path), "--work", "ours"]),
     }
 
 
@@ -123,11 +115,11 @@ def main() -> None:
     parser.add_argument("logs", type=Path, nargs="+")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--without-naive", action="store_true", help="for logs that it has no memory for")
-    parser.add_argument("--work", choices=("naive", "first", "loaded"), help=argparse.SUPPRESS)
+    parser.add_argument("--work", choices=("naive", "ours"), help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.work:
         path = asked.logs[0]
-        timed(ours(path, is_loaded=asked.work == "loaded") if asked.work != "naive" else lambda: naive(path))
+        timed(ours(path) if asked.work == "ours" else lambda: naive(path))
         return
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as folder:

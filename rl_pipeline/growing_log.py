@@ -44,7 +44,7 @@ PLAIN_CLASSES = frozenset(
     }
 )  # fmt: skip
 PROGRAM = __name__.partition(".")[0]
-CODE = ("reader/*.py", "dialects/*.py", "tables/*.py", "*.py")
+CODE = ("reader/*.py", "reader/loops/*.c", "reader/loops/*.py", "dialects/*.py", "tables/*.py", "*.py")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rl_pipeline import growing_log, pipeline
 from rl_pipeline.discovery import JobLog
-from rl_pipeline.reader import messages
 from rl_pipeline.tables.parquet import write_parquet
 from rl_pipeline.tables.store import TableStore
 from rl_pipeline_tests.properties.test_regular_lines import ENGINE, FIRST, LINES, ROUND
@@ -27,12 +26,6 @@ from rl_pipeline_tests.properties.test_regular_lines import ENGINE, FIRST, LINES
 CHATTER = "(Engine pid=77) 2026-06-03 11:22:31.000 | DEBUG    | pkg.agent:run:7 - episode finished, nothing to see\n"
 BEGINNING = (FIRST + CHATTER * (1_100_000 // len(CHATTER))).encode()
 KEY = "run_1"
-
-
-@pytest.fixture(autouse=True, params=["one by one", "many at a time"])
-def _both_ways(request, monkeypatch):
-    """What is left to read is few lines, or many."""
-    monkeypatch.setattr(messages, "COMPILED_FROM", 0 if request.param == "many at a time" else 1 << 40)
 
 
 def log_at(path: Path) -> JobLog:
@@ -63,7 +56,7 @@ def read_on(path: Path, store: TableStore) -> tuple[pipeline.JobTables, int]:
     return job, sum(read)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.sampled_from(LINES), ROUND), min_size=5, max_size=40),
     st.lists(st.floats(0, 1), min_size=1, max_size=3),

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from importlib.util import find_spec
 from pathlib import Path
 
 from rl_pipeline.reader.demultiplexer import Demultiplexer
 from rl_pipeline.reader.evidence import look_at_beginning
+from rl_pipeline.reader.loops import load
 from rl_pipeline.reader.message import Message
 from rl_pipeline.reader.ordered import OrderedRun
 from rl_pipeline.reader.read_report import Needles, ReadReport
@@ -25,9 +25,6 @@ from rl_pipeline.reader.resume import Resume
 from rl_pipeline.reader.sources import CHUNK_BYTES, Fingerprint, starts_plain, text_chunks
 from rl_pipeline.reader.windows import MAX_LINE_BYTES, windows
 from rl_pipeline.reader.years import YearResolver
-
-COMPILED_FROM = 8 * 1024 * 1024  # bytes; loading takes as long as reading these one line at a time
-USUAL_COMPRESSION = 8
 
 
 def read_messages(
@@ -85,8 +82,6 @@ def read_planned(
         OSError: the file cannot be opened; trouble further in is noted in the report.
     """
     digest = Fingerprint(resume.earlier.pieces if resume else ())
-    if not is_worth_compiling(path, resume):
-        planner = None
     if resume is None:
         reading, earlier = _beginning(path, needles, report, planner, anchor), None
     else:
@@ -108,24 +103,15 @@ def read_planned(
     yield from reading.end()
 
 
-def is_worth_compiling(path: Path, resume: Resume | None = None) -> bool:
-    """Whether so much of a file is left to read that loading the compiled loops saves time, and they are here."""
-    try:
-        size = Path(path).stat().st_size - (resume.earlier.size if resume else 0)
-    except OSError:
-        return False  # whoever opens it tells why
-    if size < (COMPILED_FROM if starts_plain(path) else COMPILED_FROM // USUAL_COMPRESSION):
-        return False
-    return find_spec("numba") is not None
-
-
 def _beginning(
     path: Path, needles: Needles, report: ReadReport, planner: Planner | None, anchor: datetime | None
 ) -> Reading:
     """A reading that begins at the beginning, in the light of what the first megabyte tells."""
     beginning = look_at_beginning(path)
     first = beginning.dated.at if beginning.dated is not None else beginning.preamble
-    reading = Reading(needles, report, YearResolver(first, anchor), planner, in_container=beginning.in_container)
+    reading = Reading(
+        needles, report, YearResolver(first, anchor), planner, load(), in_container=beginning.in_container
+    )
     reading.began_dated = first is not None
     reading.demultiplexer = Demultiplexer(needles, beginning.logging)
     if beginning.dated is not None:
@@ -139,6 +125,6 @@ def _resumed(resume: Resume, needles: Needles, report: ReadReport, planner: Plan
     """A reading that goes on."""
     for name in ReadReport.__slots__:
         setattr(report, name, getattr(resume.report, name))
-    reading = Reading(needles, report, resume.years, planner, in_container=False)
+    reading = Reading(needles, report, resume.years, planner, load(), in_container=False)
     reading.demultiplexer, reading.times, reading.tail = resume.demultiplexer, resume.times, resume.tail
     return reading

@@ -59,23 +59,18 @@ class PlannedWindow:
             The line at which it stopped, the last one that belongs to the block (-1: none), the entries, and whether
             the last of these ends the block.
         """
-        from rl_pipeline.reader.compiled.blocks import follow_block  # noqa: PLC0415 - as the book's loops
-
-        np, scanned, first = self.book.np, self.scanned, self.scanned.window.line
-        last = min(scanned.count - (not scanned.window.data.endswith(b"\n")), expected.deadline - first + 1)
-        taken = np.empty(min(max(0, last - line), expected.lines), np.int64)
-        stop, count, is_closed = follow_block(
-            np.frombuffer(scanned.window.data, np.uint8), scanned.edges, line, last,
-            self._hits, int(np.searchsorted(self._hits, line)), self.way_array,
-            np.frombuffer(expected.prefix, np.uint8), np.frombuffer(b"".join(expected.marks), np.uint8),
-            np.cumsum([len(mark) for mark in expected.marks]), expected.is_only, expected.may_close,
-            expected.characters, taken,
-        )  # fmt: skip
-        lines = taken[:count]
+        scanned, loops = self.scanned, self.book.loops
+        last = min(
+            scanned.count - (not scanned.window.data.endswith(b"\n")), expected.deadline - scanned.window.line + 1
+        )
+        first = int(self.book.np.searchsorted(self._hits, line))
+        hits = self._hits, first, self.way_array
+        data = loops.bytes_of(scanned.window.data)
+        stop, lines, is_closed = loops.follow_block(data, scanned.edges, (line, last), hits, expected)
         begins, ends = scanned.edges[lines] + len(expected.prefix), scanned.edges[lines + 1] - 1
-        data = scanned.window.data
-        texts = [data[begin:end].decode("ascii") for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
-        return int(stop), int(lines[-1]) if count else -1, texts, bool(is_closed)
+        text = scanned.window.data
+        texts = [text[begin:end].decode("ascii") for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+        return stop, int(lines[-1]) if len(lines) else -1, texts, is_closed
 
     def leave(self, hit: int) -> None:
         """All hits from that one on are read the long way after all."""

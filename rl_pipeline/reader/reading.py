@@ -25,13 +25,14 @@ from rl_pipeline.reader.lines import (
     unwrap,
     without_suffix,
 )
+from rl_pipeline.reader.loops import Loops
 from rl_pipeline.reader.message import Message
 from rl_pipeline.reader.ordered import OrderedRun
 from rl_pipeline.reader.planned import IN_ORDER, LONG_WAY, TOGETHER, PlannedWindow, span_of
 from rl_pipeline.reader.read_report import Needles, ReadReport
 from rl_pipeline.reader.regular import PlannedMessages, Planner
 from rl_pipeline.reader.resume import Resume
-from rl_pipeline.reader.scan import CompiledEngine, NeedleScan, Re2Engine, ScannedWindow, undecodable
+from rl_pipeline.reader.scan import NeedleScan, ScannedWindow, undecodable
 from rl_pipeline.reader.shapes import ShapeBook
 from rl_pipeline.reader.sources import Earlier, Fingerprint
 from rl_pipeline.reader.windows import Window
@@ -55,14 +56,13 @@ class Reading:
         report: ReadReport,
         years: YearResolver,
         planner: Planner | None,
+        loops: Loops | None,
         *,
         in_container: bool,
     ) -> None:
         self.report, self.years, self.times = report, years, Times()
-        # Without a planner lines are few, or the compiled loops are not here.
-        regular, engine = (planner.needles, CompiledEngine) if planner else ((), Re2Engine)
-        self.scan = NeedleScan(needles.any_of, regular, engine)
-        self.book = ShapeBook(planner) if planner else None
+        self.scan = NeedleScan(needles.any_of, planner.needles if planner and loops else (), loops)
+        self.book = ShapeBook(planner, loops) if planner and loops else None
         self.planned: PlannedWindow | None = None  # of the present window
         self._dated_lines: list[tuple[int, datetime]] = []  # index in the present window, and time
         self._index = 0  # of the present line

@@ -12,7 +12,7 @@ from typing import Any
 
 from rl_pipeline.reader.regular import MAX_LINE, Plan
 from rl_pipeline.reader.scan import ScannedWindow
-from rl_pipeline.reader.shapes import ShapeBook
+from rl_pipeline.reader.shapes import NOT_LEARNED, ShapeBook
 from rl_pipeline.reader.stamps import Stamps, stamps_of
 
 LEARNED_PER_WINDOW = 64
@@ -73,14 +73,12 @@ def _read(book: ShapeBook, scanned: ScannedWindow, places: Any) -> RegularWindow
     numbers, digits = (np.zeros((count, arrays.most_digits.shape[1]), np.int64) for _ in range(2))
     days, clocks = np.empty(count, np.int64), np.empty(count, np.int64)
     book.loops.read_regular(
-        np.frombuffer(scanned.window.data, np.uint8),
-        scanned.edges[lines], scanned.ends[places], scanned.edges[lines + 1], scanned.kinds[places],
-        arrays.head_text, arrays.head_compared, arrays.heads, arrays.head_firsts,
-        arrays.tail_text, arrays.tails, arrays.tail_firsts, arrays.roles, arrays.fixed,
-        arrays.plan_numbers, arrays.most_digits,
-        shapes, owners, counts, numbers, digits, days, clocks,
-    )  # fmt: skip
-    unknown = places[owners == book.loops.NOT_LEARNED].tolist()
+        book.loops.bytes_of(scanned.window.data),
+        (scanned.edges[lines], scanned.ends[places], scanned.edges[lines + 1], scanned.kinds[places]),
+        arrays,
+        (shapes, owners, counts, numbers, digits, days, clocks),
+    )
+    unknown = places[owners == NOT_LEARNED].tolist()
     unknown = unknown[:: 1 + len(unknown) // LEARNED_PER_WINDOW]
     rows = np.flatnonzero(owners >= 0)
     stamps = stamps_of(np, days[rows], clocks[rows], arrays.heads[shapes[rows, 0], 4] == 1)

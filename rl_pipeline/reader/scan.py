@@ -7,8 +7,7 @@ Arrow's `match_substring_regex`, does not care how many there are (180 needles: 
 244,000 hits, lines cut by numpy before). What is used cuts the lines and looks at every second pair of neighbouring
 bytes: of each needle the two pairs are known that are rarest in the log, one of which must be among these, and where
 one stands, the needle is compared (1,350 MB/s).
-That loop is compiled, which a small log is not worth: there, and where Numba cannot be installed, RE2 does it. Both
-find the same lines.
+Where that loop is not compiled, RE2 does it; both find the same lines.
 """
 
 from __future__ import annotations
@@ -24,9 +23,13 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from rl_pipeline.reader.loops import Loops
+
     Indexes = npt.NDArray[np.int64]
 
-IRREGULAR = -1
+IRREGULAR, MARK = -1, -2  # kinds of needles
+NEEDLE_PAIR, FEED_FIRST, FEED_SECOND = 1, 2, 4  # flags of pairs
+BEHIND, BEFORE = 1, 2  # where a third byte stands
 PAIRS = 1 << 16  # of neighbouring bytes
 LEAST_NEEDLE = 3  # bytes of a needle that the compiled loop finds
 
@@ -86,12 +89,13 @@ class Engine(Protocol):
 class NeedleScan:
     """Finds the lines that hold one of some byte strings."""
 
-    def __init__(
-        self, needles: tuple[bytes, ...], regular: tuple[bytes, ...] = (), engine: type[Engine] | None = None
-    ) -> None:
-        """Needles may hold any bytes but line feeds; an empty tuple finds nothing. `regular` are some of them."""
+    def __init__(self, needles: tuple[bytes, ...], regular: tuple[bytes, ...] = (), loops: Loops | None = None) -> None:
+        """Needles may hold any bytes but line feeds; an empty tuple finds nothing. `regular` are some of them.
+
+        With `loops` they are used; without RE2 is.
+        """
         needles = tuple(dict.fromkeys(needle for needle in needles if needle))
-        self._engine: Engine = (engine or Re2Engine)(needles, regular)  # type: ignore[call-arg]
+        self._engine: Engine = CompiledEngine(needles, regular, loops) if loops else Re2Engine(needles, regular)
 
     def scan(self, window: Window) -> ScannedWindow:
         """Cut the window into lines and mark those that hold a needle."""
@@ -101,48 +105,42 @@ class NeedleScan:
 class CompiledEngine:
     """A compiled loop that compares needles where their rarest pairs of bytes stand."""
 
-    def __init__(self, needles: tuple[bytes, ...], regular: tuple[bytes, ...]) -> None:
+    def __init__(self, needles: tuple[bytes, ...], regular: tuple[bytes, ...], loops: Loops) -> None:
         """Put the needles into arrays.
 
         Raises:
             ValueError: a needle has less than three bytes.
         """
-        import numpy as np  # noqa: PLC0415
-
-        from rl_pipeline.reader.compiled import needles as loops  # noqa: PLC0415 - compiles, or loads what was compiled
-
         if min(map(len, needles), default=LEAST_NEEDLE) < LEAST_NEEDLE:
             raise ValueError(f"needles have at least {LEAST_NEEDLE} bytes")
-        self._np: Any = np
-        self._loops: Any = loops
-        self._needles = (*needles, REPEATED_MARK)
+        np = self._np = loops.np
+        self._loops, self._needles = loops, (*needles, REPEATED_MARK)
         self._text = np.frombuffer(b"".join(self._needles), np.uint8)
         self._offsets = np.cumsum([0, *map(len, self._needles)])
         kinds = {needle: kind for kind, needle in enumerate(regular)}
-        self._kinds = np.array([*(kinds.get(needle, IRREGULAR) for needle in needles), loops.MARK], np.int16)
+        self._kinds = np.array([*(kinds.get(needle, IRREGULAR) for needle in needles), MARK], np.int16)
         self._pairs: tuple[Any, ...] | None = None
         self._room: tuple[Any, ...] = (np.empty(0),)
 
     def find(self, data: bytes) -> Found:
         """See `Engine`."""
         np = self._np
-        buffer, pairs = np.frombuffer(data, np.uint8), np.frombuffer(data, "<u2", len(data) // 2)
+        buffer = np.frombuffer(data, np.uint8)
         if self._pairs is None:
             self._pairs = self._pairs_of(buffer)
         if len(data) + 2 > len(self._room[0]):
             types = (np.int64, np.int64, np.int16, np.int64, np.int64)
             self._room = tuple(np.empty(len(data) + 2, of) for of in types)
-        feeds, count, told = self._loops.cut_and_find(
-            buffer, pairs, *self._pairs, self._text, self._offsets, self._kinds, *self._room
-        )
+        known = (*self._pairs, self._text, self._offsets, self._kinds)
+        feeds, count, told = self._loops.cut_and_find(buffer, known, self._room)
         edges, hits, kinds, ends, marks = self._room
         edges = edges[: feeds + 1 + (not data.endswith(b"\n"))].copy()
         edges[-1] = len(data)
         return Found(edges, hits[:count].copy(), kinds[:count].copy(), ends[:count].copy(), marks[:told].copy())
 
     def _pairs_of(self, sample: Any) -> tuple[Any, ...]:  # noqa: ANN401 - numpy
-        """What is known of all pairs, as `compiled.needles.cut_and_find` wants them."""
-        np, loops = self._np, self._loops
+        """What is known of all pairs, as `Loops.cut_and_find` wants it."""
+        np = self._np
         shown = sample.astype(np.int64)
         seen = np.bincount(shown[:-1] | shown[1:] << 8, minlength=PAIRS).tolist()
         entries: dict[int, list[tuple[int, int]]] = {}
@@ -155,15 +153,20 @@ class CompiledEngine:
         firsts = np.zeros(PAIRS, np.int64)
         rows: list[tuple[int, int, bool]] = []
         for pair, found in entries.items():
-            flags[pair], firsts[pair] = loops.NEEDLE_PAIR, len(rows)
+            flags[pair], firsts[pair] = NEEDLE_PAIR, len(rows)
             for number, place in found:
                 needle, is_last = self._needles[number], place + 2 == len(self._needles[number])
                 third = needle[place - 1 if is_last else place + 2]
-                thirds[loops.third_of(pair, third)] |= loops.BEFORE if is_last else loops.BEHIND
+                thirds[third_of(pair, third)] |= BEFORE if is_last else BEHIND
             rows += [(number, place, is_followed < len(found)) for is_followed, (number, place) in enumerate(found, 1)]
-        flags[LINE_FEED::256] |= loops.FEED_FIRST
-        flags[LINE_FEED * 256 : (LINE_FEED + 1) * 256] |= loops.FEED_SECOND
+        flags[LINE_FEED::256] |= FEED_FIRST
+        flags[LINE_FEED * 256 : (LINE_FEED + 1) * 256] |= FEED_SECOND
         return flags, thirds, firsts, np.array(rows, np.int64)
+
+
+def third_of(pair: int, third: int) -> int:
+    """A hash of a pair of bytes and a third one, as `loops.c` makes it."""
+    return ((pair * 40_503) ^ (third * 2_654_435)) & (PAIRS - 1)
 
 
 class Re2Engine:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rl_pipeline.reader.folds import FOLD_BEGIN, FOLD_ENDS, folded_at
 from rl_pipeline.reader.lines import MOST_REPEATED, REPEATED_MARK
 from rl_pipeline.reader.message import Message
 from rl_pipeline.reader.regular import MAX_LINE, Head, Plan, Planner, Tail, learn
 
+if TYPE_CHECKING:
+    from rl_pipeline.reader.loops import Loops
+
 MOST_SHAPES = 1024  # heads, and tails
 BUCKETS = 4096  # of tails by their hash; a power of two
 ZERO = 48
+ROLE_COUNT, ROLE_FIXED = -1, -2  # of runs of digits that are no numbers
+NO_PLAN, NOT_LEARNED = -1, -2
 
 
 class ShapeArrays:
-    """Learned shapes as `compiled.shapes.read_regular` wants them."""
+    """Learned shapes as `Loops.read_regular` wants them."""
 
     def __init__(
         self,
@@ -27,7 +32,6 @@ class ShapeArrays:
     ) -> None:
         """`kinds`: how many needles there are; the others tell the needle of each head and tail."""
         np = self._np = book.np
-        self._loops = book.loops
         self.head_text = np.frombuffer(b"".join(head.raw for head in book.heads), np.uint8)
         self.head_compared = np.full(len(self.head_text), 255, np.uint8)
         self.heads = np.full((len(book.heads), 6), -1, np.int64)
@@ -43,10 +47,11 @@ class ShapeArrays:
         self.tail_text = np.frombuffer(b"".join(tail.skeleton for tail in book.tails), np.uint8)
         self.tails = np.full((len(book.tails), 4), -1, np.int64)
         self.tail_firsts = np.full(BUCKETS, -1, np.int64)
+        self.usual = np.full(kinds, -1, np.int64)  # the last tail of each kind
         begin = 0
         for number, (tail, kind) in enumerate(zip(book.tails, tail_kinds, strict=True)):
             self.tails[number] = begin, len(tail.skeleton), -1, kind
-            code = book.loops.hash_of(np.frombuffer(tail.skeleton, np.uint8)) ^ kind
+            code = book.loops.hash_of(tail.skeleton) ^ kind
             self._put_first(self.tails, number, self.tail_firsts, code & (BUCKETS - 1))
             begin += len(tail.skeleton)
         self._take_roles(book.tails)
@@ -62,18 +67,18 @@ class ShapeArrays:
             for place, run in enumerate(tail.numbers):
                 self.roles[number, run] = place
             for run, text in tail.fixed:
-                self.roles[number, run], self.fixed[number, run] = self._loops.ROLE_FIXED, (len(text), int(text))
+                self.roles[number, run], self.fixed[number, run] = ROLE_FIXED, (len(text), int(text))
             if tail.count is not None:
-                self.roles[number, tail.count] = self._loops.ROLE_COUNT
+                self.roles[number, tail.count] = ROLE_COUNT
 
     def _take_plans(self, book: ShapeBook) -> None:
         """The plans, which pairs of words and tails have which, and how many digits each may read."""
-        np, loops = self._np, self._loops
+        np = self._np
         self.plans = list({id(plan): plan for plan in book.plans.values() if plan is not None}.values())
         numbers = {id(plan): number for number, plan in enumerate(self.plans)}
-        self.plan_numbers = np.full((max(book.words, default=0) + 1, len(book.tails)), loops.NOT_LEARNED, np.int64)
+        self.plan_numbers = np.full((max(book.words, default=0) + 1, len(book.tails)), NOT_LEARNED, np.int64)
         for (words, tail), plan in book.plans.items():
-            self.plan_numbers[words, tail] = loops.NO_PLAN if plan is None else numbers[id(plan)]
+            self.plan_numbers[words, tail] = NO_PLAN if plan is None else numbers[id(plan)]
         width = max((len(plan.most_digits) for plan in self.plans), default=0)
         self.most_digits = np.zeros((len(self.plans), width), np.int64)
         for number, plan in enumerate(self.plans):
@@ -90,13 +95,9 @@ class ShapeArrays:
 class ShapeBook:
     """Heads, tails, and the plan for each pair of a head's words and a tail."""
 
-    def __init__(self, planner: Planner) -> None:
-        """`planner` decides which shapes are worth it."""
-        import numpy as np  # noqa: PLC0415 - whoever needs the message type alone does not pay for the libraries
-
-        from rl_pipeline.reader.compiled import needles, shapes  # noqa: PLC0415 - compiles, or loads what was compiled
-
-        self.np, self.loops, self._of_needles = np, shapes, needles
+    def __init__(self, planner: Planner, loops: Loops) -> None:
+        """`planner` decides which shapes are worth it; `loops` find them."""
+        self.np, self.loops = loops.np, loops
         self.planner = planner
         self.heads: list[Head] = []
         self.tails: list[Tail] = []
@@ -112,14 +113,10 @@ class ShapeBook:
 
     def folded_lines(self, data: bytes, marks: Any) -> int:  # noqa: ANN401 - an array of numpy
         """Lines that Ray left out, told by the marks of a window."""
-        np = self.np
-        unusual = np.empty(len(marks), np.int64)
-        folded, odd = self._of_needles.usual_folds(
-            np.frombuffer(data, np.uint8), marks, len(REPEATED_MARK), np.frombuffer(FOLD_BEGIN, np.uint8),
-            np.frombuffer(b"".join(FOLD_ENDS), np.uint8), np.cumsum([len(end) for end in FOLD_ENDS]),
-            MOST_REPEATED, unusual,
-        )  # fmt: skip
-        return int(folded) + sum(folded_at(data, mark)[0] for mark in unusual[:odd].tolist())
+        folded, unusual = self.loops.usual_folds(
+            self.loops.bytes_of(data), marks, REPEATED_MARK, FOLD_BEGIN, FOLD_ENDS, MOST_REPEATED
+        )
+        return folded + sum(folded_at(data, mark)[0] for mark in unusual.tolist())
 
     @property
     def is_full(self) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rl_pipeline.dialects import JobParser
@@ -68,21 +68,17 @@ VALUES = {
     "x": DECIMALS, "y": DECIMALS, "z": DECIMALS, "n": NUMBERS, "m": NUMBERS, "total": NUMBERS,
 }  # fmt: skip
 ROUND = st.fixed_dictionaries(VALUES)
-SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=150, deadline=None)
 FIRST = "2026-06-03 11:22:30.000 | INFO     | pkg.module:run:1 - hello\n"
 
 
-@pytest.fixture(autouse=True)
-def _always_compiled(monkeypatch):
-    """Small logs as well."""
-    monkeypatch.setattr(messages, "COMPILED_FROM", 0)
-
-
 def one_by_one(path: Path) -> tuple[Mapping[str, pa.Table], dict[str, int], ReadReport]:
-    """Tables by way of one message for each line."""
+    """Tables by way of one message for each line, without any compiled loop."""
     report, parser, sink = ReadReport(), JobParser("job_1"), RowSink(JOB_TABLES)
-    for message in read_messages(path, LOG_NEEDLES, report, chunk_bytes=700):
-        sink.append(parser.parse(message))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(messages, "load", lambda: None)
+        for message in read_messages(path, LOG_NEEDLES, report, chunk_bytes=700):
+            sink.append(parser.parse(message))
     sink.append(parser.close())
     return sink.tables(), parser.recognised, report
 

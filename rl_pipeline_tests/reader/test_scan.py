@@ -11,9 +11,16 @@ from hypothesis import strategies as st
 
 from rl_pipeline.dialects import JobParser
 from rl_pipeline.reader.folds import folded_lines
-from rl_pipeline.reader.scan import IRREGULAR, CompiledEngine, NeedleScan, Re2Engine
+from rl_pipeline.reader.loops import Loops, load
+from rl_pipeline.reader.scan import IRREGULAR, CompiledEngine, NeedleScan
 from rl_pipeline.reader.shapes import ShapeBook
 from rl_pipeline.reader.windows import Window
+
+
+def compiled() -> Loops:
+    loops = load()
+    assert loops is not None
+    return loops
 
 
 def hits(data: bytes, *needles: bytes) -> list[int]:
@@ -44,11 +51,11 @@ def test_edges_cut_the_lines_out():
     assert [scanned.window.data[slice(*scanned.span(hit))] for hit in scanned.hit_list] == [b"xb\n", b"x"]
 
 
-@pytest.mark.parametrize("engine", [CompiledEngine, Re2Engine])
-def test_hits_that_hold_one_regular_needle_and_no_other_say_which(engine):
+@pytest.mark.parametrize("loops", [pytest.param(load(), id="compiled"), pytest.param(None, id="RE2")])
+def test_hits_that_hold_one_regular_needle_and_no_other_say_which(loops):
     data = b"one 1 one\none and two\none and rare\nnothing\ntwo\nrare\n"
 
-    scanned = NeedleScan((b"one", b"two", b"rare"), (b"one", b"two"), engine).scan(Window(data, 0, 1))
+    scanned = NeedleScan((b"one", b"two", b"rare"), (b"one", b"two"), loops).scan(Window(data, 0, 1))
 
     assert scanned.hit_list == [0, 1, 2, 4, 5]
     assert scanned.kinds.tolist() == [0, IRREGULAR, IRREGULAR, 1, IRREGULAR]
@@ -62,7 +69,7 @@ def test_both_engines_find_the_same(pieces):
     needles = ((b"one", b"two", b"r.re", b"nex", b"ee\xff"), (b"one", b"two"))
     window = Window(data, 0, 1)
 
-    one, other = (NeedleScan(*needles, engine).scan(window) for engine in (CompiledEngine, Re2Engine))
+    one, other = (NeedleScan(*needles, loops).scan(window) for loops in (load(), None))
 
     assert one.edges.tolist() == other.edges.tolist()
     assert (one.hit_list, one.kinds.tolist()) == (other.hit_list, other.kinds.tolist())
@@ -74,14 +81,14 @@ def test_needles_are_found_at_every_place_of_a_window(size):
     needle = bytes(range(48, 48 + size)) if size < 100 else bytes(100 + place % 90 for place in range(size))
     for before in range(7):
         data = b"x" * before + needle
-        scanned = NeedleScan((needle, b"rare"), (needle,), CompiledEngine).scan(Window(data, 0, 1))
+        scanned = NeedleScan((needle, b"rare"), (needle,), load()).scan(Window(data, 0, 1))
 
         assert (scanned.hit_list, scanned.ends.tolist()) == ([0], [len(data)])
 
 
 def test_the_compiled_loop_refuses_needles_that_it_would_miss():
     with pytest.raises(ValueError, match="at least 3 bytes"):
-        CompiledEngine((b"ab",), ())
+        CompiledEngine((b"ab",), (), compiled())
 
 
 FOLD_PIECES = [
@@ -95,9 +102,9 @@ FOLD_PIECES = [
 @given(st.lists(st.sampled_from(FOLD_PIECES), max_size=40))
 def test_folded_lines_are_counted_alike_by_their_marks(pieces):
     data = b"".join(pieces)
-    scanned = NeedleScan((b"needle",), (), CompiledEngine).scan(Window(data, 0, 1))
+    scanned = NeedleScan((b"needle",), (), load()).scan(Window(data, 0, 1))
 
-    assert ShapeBook(JobParser("job_1")).folded_lines(data, scanned.marks) == folded_lines(data)
+    assert ShapeBook(JobParser("job_1"), compiled()).folded_lines(data, scanned.marks) == folded_lines(data)
 
 
 def test_bytes_that_are_not_utf8_are_counted():

@@ -1,0 +1,94 @@
+"""Compiles `loops.c` when the program is installed or a wheel is built; without a compiler it is left out.
+
+Any C compiler will do; where there is none, one comes from the package index for the build alone. Nothing fails when it
+does not work: large logs are then read ten times slower, and the program says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path("rl_pipeline") / "reader" / "loops"
+OPTIONS = ("-O3", "-std=c99", "-shared", "-fPIC", "-fvisibility=hidden")
+BUILT_IN_TIME_S = 300
+
+
+def library_name() -> str:
+    """The name of what is compiled, on this system."""
+    return "loops.dll" if sys.platform == "win32" else "loops.so"
+
+
+def compiler() -> list[str] | None:
+    """The words that call a C compiler of this machine; None when there is none."""
+    for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
+        if name and shutil.which(name.split()[0]):
+            return name.split()
+    return None
+
+
+def compile_loops(root: Path) -> Path:
+    """Compile beside the source.
+
+    Args:
+        root: the checkout.
+
+    Raises:
+        OSError: there is no compiler.
+        subprocess.SubprocessError: it failed.
+    """
+    source = root / FOLDER / "loops.c"
+    digest = hashlib.blake2b(source.read_bytes(), digest_size=12).hexdigest()
+    words = compiler() or [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"]
+    target = root / FOLDER / library_name()
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        made = Path(folder) / target.name
+        options = [*OPTIONS, f'-DSOURCE_DIGEST="{digest}"', "-o", str(made), str(source)]
+        subprocess.run([*words, *options], check=True, timeout=BUILT_IN_TIME_S, capture_output=True)
+        made.replace(target)
+    return target
+
+
+def hook() -> type[Any]:
+    """The class that hatchling asks for; the program itself does without hatchling."""
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+    class LoopsHook(BuildHookInterface):  # type: ignore[type-arg, unused-ignore, misc]
+        """Compiles before files are put together."""
+
+        PLUGIN_NAME = "custom"
+
+        def dependencies(self) -> list[str]:
+            """What the build needs beside hatchling."""
+            return [] if self.target_name != "wheel" or compiler() else ["ziglang>=0.13"]
+
+        def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+            """Compile, and say that the wheel is one for this system."""
+            if self.target_name != "wheel":
+                return
+            try:
+                target = compile_loops(Path(self.root))
+            except (OSError, subprocess.SubprocessError) as error:
+                self.app.display_warning(f"loops.c is not compiled, large logs will be read slowly: {error}")
+                return
+            build_data["artifacts"].append(target.relative_to(self.root).as_posix())
+            build_data["pure_python"] = False
+            build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+
+    return LoopsHook
+
+
+def get_build_hook() -> type[Any]:
+    """See `hook`."""
+    return hook()
+
+
+if __name__ == "__main__":
+    print(compile_loops(Path(__file__).parent))

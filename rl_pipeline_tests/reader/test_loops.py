@@ -1,0 +1,153 @@
+"""The compiled loops: whether they are there, and what they take."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hatch_build
+from rl_pipeline.reader import loops
+from rl_pipeline.reader.entries import ENTRY
+from rl_pipeline.reader.scan import third_of
+
+PIECES = [
+    b" '", b"'", b"': ", b"1", b"23", b".5", b"-", b"e+3", b"e", b"True", b"False", b"None", b",", b"abc/x", b" ",
+    b"\\", b"|", b"\x1b", b"[", b"]", b":", b"}", b"~", b"\x00", b"\xff", b"9" * 31, b"k" * 301,
+]  # fmt: skip
+
+
+@dataclass
+class Expected:
+    """As the demultiplexer makes it."""
+
+    prefix: bytes = b""
+    marks: tuple[bytes, ...] = (b"\n",)
+    is_only: bool = False
+    may_close: bool = False
+    characters: int = 1 << 20
+    lines: int = 100
+
+
+def taken(line: bytes, **expected: Any) -> bool:
+    """Whether a line is taken as an entry of a block."""
+    compiled = loops.load()
+    assert compiled is not None
+    hits = np.empty(0, np.int64), 0, np.empty(0, np.uint8)
+    edges = np.array([0, len(line) + 1])
+    _, lines, _ = compiled.follow_block(compiled.bytes_of(line + b"\n"), edges, (0, 1), hits, Expected(**expected))
+    return bool(len(lines))
+
+
+def test_they_are_compiled_where_the_tests_run():
+    assert loops.load() is not None
+
+
+@settings(max_examples=1000)
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=7), st.sampled_from([b" 'k/a': ", b" '", b""]), st.sampled_from(b",}")
+)
+def test_an_entry_is_what_the_pattern_says(pieces, begin, end):
+    line = begin + b"".join(pieces)
+
+    assert taken(line + b",") == (ENTRY.match(line + b",") is not None)
+    assert taken(line + b"}", may_close=True) == (ENTRY.match(line + b",") is not None)
+    assert taken(line + bytes([end])) == (ENTRY.match(line + bytes([end])) is not None)
+
+
+def test_a_block_takes_no_more_than_it_may():
+    assert taken(b" 'a': 1,", characters=9)
+    assert not taken(b" 'a': 1,", characters=8)
+    assert not taken(b" 'a': 1,", lines=0)
+
+
+def test_arrays_of_another_type_are_refused():
+    compiled = loops.load()
+    assert compiled is not None
+
+    with pytest.raises(Exception, match="array must have data type"):
+        compiled.usual_folds(np.zeros(3), np.empty(0, np.int64), b"x", b"[", (b"",), 9)
+
+
+@given(st.integers(0, 65535), st.integers(0, 255))
+def test_the_hash_of_three_bytes_has_sixteen_bits(pair, third):
+    assert third_of(pair, third) == (pair * 40_503 ^ third * 2_654_435) % 65536
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """Source and library in a folder of their own."""
+    shutil.copy(loops.SOURCE, tmp_path)
+    shutil.copy(loops.LIBRARY, tmp_path)
+    monkeypatch.setattr(loops, "SOURCE", tmp_path / loops.SOURCE.name)
+    monkeypatch.setattr(loops, "LIBRARY", tmp_path / loops.LIBRARY.name)
+    loops.load.cache_clear()
+    yield tmp_path
+    loops.load.cache_clear()
+
+
+def test_a_library_that_is_missing_is_told_and_done_without(elsewhere, caplog):
+    loops.LIBRARY.unlink()
+
+    assert loops.load() is None
+    assert "ten times slower" in caplog.text
+
+
+def test_a_library_of_another_source_is_told_and_done_without(elsewhere, caplog):
+    loops.SOURCE.write_bytes(loops.SOURCE.read_bytes() + b"\n")
+
+    assert loops.load() is None
+    assert "older than its source" in caplog.text
+
+
+def test_a_file_that_is_no_library_is_told_and_done_without(elsewhere, caplog):
+    loops.LIBRARY.unlink()
+    loops.LIBRARY.write_bytes(b"no library")
+
+    assert loops.load() is None
+    assert "ten times slower" in caplog.text
+
+
+def test_the_build_compiles_beside_the_source(tmp_path):
+    folder = tmp_path / hatch_build.FOLDER
+    folder.mkdir(parents=True)
+    shutil.copy(loops.SOURCE, folder)
+
+    made = hatch_build.compile_loops(tmp_path)
+
+    code = f"import ctypes; l = ctypes.CDLL({str(made)!r}); l.source_digest.restype = ctypes.c_char_p; "
+    code += "print(l.source_digest().decode())"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert told == loops.digest_of(loops.SOURCE.read_bytes())
+    assert sorted(path.name for path in folder.iterdir()) == sorted(["loops.c", made.name])
+
+
+def test_a_build_without_compiler_fails_without_leaving_anything(tmp_path, monkeypatch):
+    folder = tmp_path / hatch_build.FOLDER
+    folder.mkdir(parents=True)
+    (folder / "loops.c").write_text("this is no C")
+
+    with pytest.raises(subprocess.CalledProcessError):
+        hatch_build.compile_loops(tmp_path)
+    assert [path.name for path in folder.iterdir()] == ["loops.c"]
+
+
+def test_the_build_needs_nothing_where_there_is_a_compiler(monkeypatch):
+    monkeypatch.setenv("CC", f"{sys.executable} -c pass")
+    assert hatch_build.compiler() == [sys.executable, "-c", "pass"]
+
+    monkeypatch.delenv("CC")
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    assert hatch_build.compiler() is None
+
+
+def test_the_source_of_the_library_is_part_of_the_package():
+    assert (Path(hatch_build.__file__).parent / hatch_build.FOLDER / "loops.c").samefile(loops.SOURCE)
