@@ -34,6 +34,7 @@ class PlannedWindow:
         found = find_regular(book, scanned)
         self.unknown = found.unknown
         self._hits = scanned.hits
+        self._bytes = book.loops.bytes_of(scanned.window.data)
         self.ways = bytearray(len(scanned.hits))
         self.way_array = np.frombuffer(self.ways, np.uint8)
         self._together = found.together
@@ -59,18 +60,13 @@ class PlannedWindow:
             The line at which it stopped, the last one that belongs to the block (-1: none), the entries, and whether
             the last of these ends the block.
         """
-        scanned, loops = self.scanned, self.book.loops
-        last = min(
-            scanned.count - (not scanned.window.data.endswith(b"\n")), expected.deadline - scanned.window.line + 1
-        )
-        first = int(self.book.np.searchsorted(self._hits, line))
-        hits = self._hits, first, self.way_array
-        data = loops.bytes_of(scanned.window.data)
-        stop, lines, is_closed = loops.follow_block(data, scanned.edges, (line, last), hits, expected)
-        begins, ends = scanned.edges[lines] + len(expected.prefix), scanned.edges[lines + 1] - 1
-        text = scanned.window.data
-        texts = [text[begin:end].decode("ascii") for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
-        return stop, int(lines[-1]) if len(lines) else -1, texts, is_closed
+        scanned, loops, text = self.scanned, self.book.loops, self.scanned.window.data
+        last = min(scanned.count - (not text.endswith(b"\n")), expected.deadline - scanned.window.line + 1)
+        hits = self._hits, bisect_left(scanned.hit_list, line), self.way_array
+        stop, lines, is_closed = loops.follow_block(self._bytes, scanned.edges, (line, last), hits, expected)
+        indent, spans = len(expected.prefix), map(scanned.span, lines)
+        texts = [text[begin + indent : end - 1].decode("ascii") for begin, end in spans]
+        return stop, lines[-1] if lines else -1, texts, is_closed
 
     def leave(self, hit: int) -> None:
         """All hits from that one on are read the long way after all."""

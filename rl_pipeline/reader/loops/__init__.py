@@ -10,11 +10,12 @@ import ctypes
 import hashlib
 import logging
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 SOURCE = Path(__file__).with_name("loops.c")
+MOST_TAKEN = 4096  # lines of a block at once
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "loops.so")
 log = logging.getLogger(__name__)
 
@@ -72,11 +73,16 @@ class Loops:
         ]  # fmt: skip
         self._follow_block = library.follow_block
         self._follow_block.argtypes = [
-            some_bytes, numbers, count, count, numbers, count, count, some_bytes, some_bytes, count,
-            some_bytes, numbers, count, count, count, count, filled, count, filled,
+            some_bytes, numbers, count, count, numbers, count, count, some_bytes, ctypes.c_char_p, count,
+            ctypes.c_char_p, numbers, count, count, count, count, filled, count, filled,
         ]  # fmt: skip
         for function in (self._cut_and_find, self._usual_folds, self._read_regular, self._follow_block):
             function.restype = None
+
+    @lru_cache(maxsize=64)  # noqa: B019 - there is one of it
+    def _ends_of(self, texts: tuple[bytes, ...]) -> Any:  # noqa: ANN401 - an array
+        """Where texts end when they stand end to end."""
+        return self.np.cumsum([len(text) for text in texts])
 
     def bytes_of(self, data: bytes) -> Any:  # noqa: ANN401 - an array
         """Bytes as an array, without a copy."""
@@ -131,7 +137,7 @@ class Loops:
         unusual, counts = np.empty(len(marks), np.int64), np.empty(2, np.int64)
         self._usual_folds(
             data, len(data), marks, len(marks), len(mark), self.bytes_of(opening), len(opening),
-            self.bytes_of(b"".join(endings)), np.cumsum([len(ending) for ending in endings]), len(endings), most,
+            self.bytes_of(b"".join(endings)), self._ends_of(endings), len(endings), most,
             unusual, counts,
         )  # fmt: skip
         return int(counts[0]), unusual[: counts[1]]
@@ -169,7 +175,7 @@ class Loops:
         lines: tuple[int, int],
         hits: tuple[Any, int, Any],
         expected: Any,  # noqa: ANN401
-    ) -> tuple[int, Any, bool]:
+    ) -> tuple[int, list[int], bool]:
         """Follow an open block line by line for as long as its lines look like plain entries.
 
         Stops at a line that has to be looked at: it may go on with the block in another way, or holds a needle.
@@ -185,13 +191,13 @@ class Loops:
         Returns:
             The line at which it stopped, the lines that it took, and whether the last of these ends the block.
         """
-        np = self.np
-        taken = np.empty(min(max(0, lines[1] - lines[0]), expected.lines), np.int64)
-        counts, marks = np.empty(3, np.int64), expected.marks
+        taken = self.np.empty(min(max(0, lines[1] - lines[0]), expected.lines, MOST_TAKEN), self.np.int64)
+        marks, counts = expected.marks, self.np.empty(3, self.np.int64)
+        ends = self._ends_of(marks)
         self._follow_block(
-            data, edges, *lines, hits[0], len(hits[0]), *hits[1:],
-            self.bytes_of(expected.prefix), len(expected.prefix), self.bytes_of(b"".join(marks)),
-            np.cumsum([len(mark) for mark in marks]), len(marks), expected.is_only, expected.may_close,
+            data, edges, *lines, hits[0], len(hits[0]), *hits[1:], expected.prefix, len(expected.prefix),
+            b"".join(marks), ends, len(marks), expected.is_only, expected.may_close,
             expected.characters, taken, len(taken), counts,
         )  # fmt: skip
-        return int(counts[0]), taken[: counts[1]], bool(counts[2])
+        stop, count, is_closed = counts.tolist()
+        return stop, taken[:count].tolist(), bool(is_closed)

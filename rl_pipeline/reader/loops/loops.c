@@ -38,6 +38,8 @@ static inline uint32_t third_of(uint32_t pair, uint32_t third) {
     return (pair * 40503u ^ third * 2654435u) & 0xffff;
 }
 
+static inline uint32_t pair_at(bytes place) { return place[0] | (uint32_t)place[1] << 8; }
+
 static inline int may_be_needle(bytes data, int64_t size, int64_t place, uint32_t pair, bytes thirds) {
     uint32_t behind = place + 2 < size ? data[place + 2] : '\n';
     uint32_t before = place ? data[place - 1] : '\n';
@@ -51,8 +53,18 @@ PUBLIC void cut_and_find(
     int64_t line = 0, count = 0, told = 0;
     edges[0] = 0;
     for (int64_t place = 0; place + 1 < size; place += 2) {
-        uint32_t pair = data[place] | (uint32_t)data[place + 1] << 8;
+        while (place + 9 < size) { /* four pairs without a flag cost one branch */
+            uint32_t first = pair_at(data + place), second = pair_at(data + place + 2);
+            uint32_t third = pair_at(data + place + 4), fourth = pair_at(data + place + 6);
+            if (flags[first] | flags[second] | flags[third] | flags[fourth]) break;
+            place += 8;
+        }
+        uint32_t pair = pair_at(data + place);
         uint8_t flag = flags[pair];
+        while (!flag && place + 3 < size) {
+            place += 2;
+            pair = pair_at(data + place), flag = flags[pair];
+        }
         if (!flag) continue;
         if (flag & FEED_FIRST) edges[++line] = place + 1;
         if (flag & FEED_SECOND) edges[++line] = place + 2;
