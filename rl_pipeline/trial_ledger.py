@@ -15,12 +15,9 @@ path counts; the others are told in `skipped_trials`.
 from __future__ import annotations
 
 import os
-import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -32,28 +29,38 @@ import pyarrow.compute as pc
 from rl_pipeline.addresses import is_elsewhere
 from rl_pipeline.code_version import code_version
 from rl_pipeline.dialects.stored_values import stored_names
-from rl_pipeline.reader.trial_folders import RESULT, NotRead, TrialFile
+from rl_pipeline.reader.trial_folders import (
+    RESULT,
+    Folder,
+    Found,
+    NotRead,
+    TrialFile,
+    look_into,
+    shown,
+    state_of_trial,
+    top_folder,
+)
 from rl_pipeline.redaction import may_hold_any, redact
 from rl_pipeline.schema import SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.row_tables import to_arrow
 from rl_pipeline.tables.trial_entries import ENTRY_SCHEMA, EntryIndex, EntryParts, entry_table
-from rl_pipeline.trial_files.crew import Crew
 from rl_pipeline.trial_files.elsewhere import Walk, columns_of, trials_below
-from rl_pipeline.trial_files.reading import COLUMNS, Columns, read_columns
+from rl_pipeline.trial_files.reading import COLUMNS
+from rl_pipeline.trial_files.survey import CHUNK_FILES, Survey, ToDo
+from rl_pipeline.trial_files.visiting import Branch, Visited, read
 
-CHUNK_FILES = 256  # files that one worker takes at a time
-CHUNK_TEXT = 32_000  # characters of their paths
+TABLE_FILES = 2048  # files whose facts become columns together
 BATCH_FILES = 8192  # files between two parts of the ledger: what a killed run has to read again at most
 # What decides the facts of a trial.
 CODE = (
     "dialects/harbor_*.py", "dialects/parsed_trial.py", "dialects/token_ids.py", "dialects/iso_time.py",
-    "dialects/exception_classes.py", "dialects/stored_values.py", "redaction.py", "trial_files/reading.py",
+    "dialects/exception_classes.py", "dialects/stored_values.py", "redaction.py", "reader/trial_folders.py",
+    "trial_files/reading.py",
 )  # fmt: skip
 TOGETHER = 256  # paths that are looked at in one go
 PATH_LIMIT = 8192  # characters of a path; no file system has longer ones
 PASSING = -1  # in place of a size: why the file was not read is a reason of the moment
-ALONE_S = 0.15  # reading that is done here before other processes are worth their start
 
 Progress = Callable[[int], None]
 
@@ -64,10 +71,6 @@ class _Place:
 
     root: list[int] = field(default_factory=list)
     is_eval: list[bool] = field(default_factory=list)
-
-    def add(self, root: int, is_eval: bool) -> None:
-        self.root.append(root)
-        self.is_eval.append(is_eval)
 
 
 def read_trials(
@@ -83,25 +86,18 @@ def read_trials(
     Args:
         roots: trial roots; one that lies in another is left out.
         ledger: URL of the ledger's folder; None reads everything and remembers nothing.
-        workers: processes that open and parse files when there are many.
+        workers: processes that list folders, open and parse files when there are many, this one included.
         on_progress: told how many files were handled since the last call.
         walk: finds trials below a root; what was found before may be given instead.
     """
     reading = _Reading(EntryParts(ledger, reading_version()), workers, on_progress or (lambda _: None))
-    skipped: list[NotRead] = []
     try:
         for number, root in enumerate(distinct_roots(roots)):
-            known, is_as_it_was = reading.index, partial(reading.is_as_it_was, number)
-            for found in walk(root, known=known, is_as_it_was=is_as_it_was, asked=known.folders):
-                if isinstance(found, NotRead):
-                    skipped.append(found)
-                else:
-                    reading.take(number, found)
-            reading.end_root()
+            reading.read_root(number, root, walk)
         entries = reading.finish()
     finally:
         reading.close()
-    return _tables(entries, skipped)
+    return _tables(entries, reading.skipped, are_fit=not reading.unfit)
 
 
 def distinct_roots(roots: Iterable[Path]) -> list[Path]:
@@ -119,140 +115,153 @@ class _Reading:
     """One pass over the files: what the ledger knows is looked up, what it does not is read."""
 
     def __init__(self, parts: EntryParts, workers: int, on_progress: Progress) -> None:
+        self.skipped: list[NotRead] = []
+        self.unfit: set[str] = set()  # folders whose name holds a credential
         self._parts, self._on_progress = parts, on_progress
-        self._readers = _Readers(workers)
+        self._survey = Survey(workers)
         self._known = parts.load()
-        self.index = EntryIndex(self._known)
+        self._index = EntryIndex(self._known)
         self._known_rows: list[int] = []
         self._known_place, self._new_place = _Place(), _Place()
-        self._chunk: list[TrialFile] = []
-        self._chunk_text = 0
+        self._line: list[TrialFile] = []
+        self._read: list[Visited] = []
         self._new: list[pa.Table] = []
         self._unsaved: list[pa.Table] = []
 
-    def is_as_it_was(self, root: int, folder: str, is_eval: bool, info: os.stat_result) -> bool:
-        """Whether the ledger knows a file in this state; it is taken from there."""
-        row = self.index.find(folder, info.st_size, info.st_mtime_ns, _signed(info.st_ino))
-        if row is None:
-            return False
-        self._known_rows.append(row)
-        self._known_place.add(root, is_eval)
-        return True
-
-    def take(self, root: int, file: TrialFile) -> None:
-        """Look the file up, or put it in line to be read."""
-        row = self.index.find(file.folder, file.size, file.mtime_ns, _signed(file.inode))
-        if row is not None:
-            self._known_rows.append(row)
-            self._known_place.add(root, file.is_eval)
-            return
-        self._new_place.add(root, file.is_eval)
-        self._chunk.append(file)
-        self._chunk_text += len(file.path)
-        if len(self._chunk) >= CHUNK_FILES or self._chunk_text >= CHUNK_TEXT:
-            self._send()
-
-    def end_root(self) -> None:
-        """What is in line is of one root: files of one place are read together."""
-        self._send()
+    def read_root(self, number: int, root: Path, walk: Walk) -> None:
+        """Take everything below a root."""
+        if is_elsewhere(root) or walk is not trials_below:
+            for found in walk(root, known=self._index, asked=self._index.folders):
+                self._take(number, found)
+        elif isinstance(top := top_folder(root), NotRead):
+            self.skipped.append(top)
+        else:
+            todo = ToDo()
+            self._look_into(number, top, top.path, todo)
+            for visited in self._survey.visits(top.path, todo):
+                self._keep(number, visited)
+                for branch in visited.inner:
+                    self._sort_out(number, branch, top.path, todo)
+        self._read_line(number)  # files of one place are read together
+        for visited in self._survey.rest():
+            self._keep(number, visited)
 
     def finish(self) -> pa.Table:
-        """Read what is still in line; all entries, with `root` and `is_eval` of each."""
-        self._send()
-        for entries in self._readers.rest():
-            self._keep(entries)
+        """All entries, with `root` and `is_eval` of each."""
+        self._make_entries()
         self._save()
         self._parts.sweep()
         known = _rows(self._known, np.array(self._known_rows, dtype=np.int64))
         new = pa.concat_tables([ENTRY_SCHEMA.empty_table(), *self._new])
-        self._parts.merge_if_many(lambda: pa.concat_tables([known, _lasting(new)]))
+        self._parts.merge_if_many(lambda: pa.concat_tables([known, _lasting(new, self.unfit)]))
         self._on_progress(known.num_rows)
         return pa.concat_tables([_placed(known, self._known_place), _placed(new, self._new_place)])
 
     def close(self) -> None:
         """Let go of the workers; what is still in line is not read."""
-        self._readers.close()
+        self._survey.close()
 
-    def _send(self) -> None:
-        chunk, self._chunk, self._chunk_text = self._chunk, [], 0
-        if chunk:
-            for entries in self._readers.read(chunk):
-                self._keep(entries)
+    def _sort_out(self, root: int, branch: Branch, top: str, todo: ToDo) -> None:
+        """Take the trials that are as the ledger knows them; put the other folders in line."""
+        above, names = branch
+        if not self._known.num_rows:
+            todo.add(branch)
+            return
+        before = f"{above.relative}/" if above.relative else ""
+        unknown: list[str] = []
+        for name in names:
+            folder = shown(before + name)
+            if folder not in self._index.folders:
+                unknown.append(name)
+            elif folder in self._index and (info := state_of_trial(f"{above.path}/{name}")) is not None:
+                row = self._index.find(folder, info.st_size, info.st_mtime_ns, _signed(info.st_ino))
+                if row is None:
+                    unknown.append(name)
+                else:
+                    self._take_known(root, row, above.is_eval_below(name))
+            else:
+                self._look_into(root, above.inner(name), top, todo)
+        todo.add(Branch(above, unknown))
 
-    def _keep(self, entries: pa.Table) -> None:
-        self._new.append(entries)
-        self._unsaved.append(entries)
-        self._on_progress(entries.num_rows)
+    def _look_into(self, root: int, folder: Folder, top: str, todo: ToDo) -> None:
+        """List a folder here, and look its file up."""
+        found, inner = look_into(folder, top, self._index.folders)
+        for one in found:
+            self._take(root, one)
+        self._sort_out(root, Branch(folder, inner), top, todo)
+
+    def _take(self, root: int, found: Found) -> None:
+        """Look a file up, or put it in line to be read."""
+        if isinstance(found, NotRead):
+            self.skipped.append(found)
+            return
+        row = self._index.find(found.folder, found.size, found.mtime_ns, _signed(found.inode))
+        if row is not None:
+            self._take_known(root, row, found.is_eval)
+            return
+        self._line.append(found)
+        if len(self._line) >= CHUNK_FILES:
+            self._read_line(root)
+
+    def _take_known(self, root: int, row: int, is_eval: bool) -> None:
+        self._known_rows.append(row)
+        self._known_place.root.append(root)
+        self._known_place.is_eval.append(is_eval)
+
+    def _read_line(self, root: int) -> None:
+        line, self._line = self._line, []
+        if not line:
+            return
+        if is_elsewhere(line[0].path):
+            self._keep(root, read(line, columns_of(line)))
+            return
+        for visited in self._survey.reads(line):
+            self._keep(root, visited)
+
+    def _keep(self, root: int, visited: Visited) -> None:
+        self.skipped += visited.not_read
+        self.unfit.update(visited.unfit)
+        self._new_place.root += [root] * len(visited.folders)
+        self._new_place.is_eval += visited.is_eval
+        self._read.append(visited._replace(not_read=[], inner=[], unfit=[]))
+        self._on_progress(len(visited.folders))
+        if sum(len(one.folders) for one in self._read) >= TABLE_FILES:
+            self._make_entries()
+
+    def _make_entries(self) -> None:
+        visits, self._read = self._read, []
+        if visits:
+            entries = _entries(visits)
+            self._new.append(entries)
+            self._unsaved.append(entries)
         if sum(table.num_rows for table in self._unsaved) >= BATCH_FILES:
             self._save()
 
     def _save(self) -> None:
         unsaved, self._unsaved = self._unsaved, []
         if unsaved and self._parts.are_kept:
-            self._parts.add(_lasting(pa.concat_tables(unsaved)))
+            self._parts.add(_lasting(pa.concat_tables(unsaved), self.unfit))
 
 
-class _Readers:
-    """Reads chunks of files, in order: the first ones here, many by other processes."""
-
-    def __init__(self, workers: int) -> None:
-        self._workers = max(1, workers)
-        self._crew: Crew | None = None
-        self._pool: ThreadPoolExecutor | None = None
-        self._running: deque[Future[pa.Table]] = deque()
-        self._alone_s = 0.0
-
-    def read(self, files: Sequence[TrialFile]) -> Iterator[pa.Table]:
-        """Take the files; gives entries of these or earlier ones, as they become ready."""
-        if files and is_elsewhere(files[0].path):
-            yield _entries(files, columns_of(files))
-            return
-        if self._workers == 1 or self._alone_s < ALONE_S:
-            began = time.perf_counter()
-            yield _entries(files, read_columns([file.path for file in files]))
-            self._alone_s += time.perf_counter() - began
-            return
-        if self._pool is None:
-            self._crew = Crew(self._workers)
-            self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="trials")
-        self._running.append(self._pool.submit(self._read_there, files))
-        while len(self._running) > 3 * self._workers:
-            yield self._running.popleft().result()
-
-    def rest(self) -> Iterator[pa.Table]:
-        """The entries that are not given yet."""
-        while self._running:
-            yield self._running.popleft().result()
-
-    def close(self) -> None:
-        """End the processes; what they have in hand is lost."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-        if self._crew is not None:
-            self._crew.close()
-
-    def _read_there(self, files: Sequence[TrialFile]) -> pa.Table:
-        paths = [file.path for file in files]
-        return _entries(files, read_columns(paths) if self._crew is None else self._crew.read(paths))
-
-
-def _entries(files: Sequence[TrialFile], columns: Columns) -> pa.Table:
+def _entries(visits: Sequence[Visited]) -> pa.Table:
     """Entries of files that were read; a size of -1 marks one that is to be tried again every time."""
+    columns = [list(chain.from_iterable(parts)) for parts in zip(*(one.columns for one in visits), strict=True)]
     told = dict(zip(COLUMNS, columns, strict=True))
     is_lasting = told.pop("is_lasting")
     told["size"] = [size if lasts else PASSING for size, lasts in zip(told["size"], is_lasting, strict=True)]
     told["inode"] = [_signed(inode) for inode in told["inode"]]
     told["mtime_ns"] = [time_ns or 0 for time_ns in told["mtime_ns"]]
-    told["folder"] = [file.folder for file in files]
-    told["is_leaf"] = [file.is_leaf for file in files]
+    told["folder"] = list(chain.from_iterable(one.folders for one in visits))
+    told["is_leaf"] = list(chain.from_iterable(one.is_leaf for one in visits))
     return entry_table(told)
 
 
-def _lasting(entries: pa.Table) -> pa.Table:
+def _lasting(entries: pa.Table, unfit: Collection[str]) -> pa.Table:
     """The entries that may be remembered: no reasons of the moment, no folders whose name holds a credential."""
-    folders: list[str] = entries["folder"].to_pylist()
-    keeps = pa.array([name == shown for name, shown in zip(folders, _shown(folders), strict=True)], pa.bool_())
-    keeps = pc.and_(keeps, pc.not_equal(entries["size"], PASSING))
+    keeps = pc.not_equal(entries["size"], PASSING)
+    if unfit:
+        holds_none = pc.invert(pc.is_in(entries["folder"], value_set=pa.array(sorted(unfit), pa.string())))
+        keeps = pc.and_(keeps, holds_none)
     return entries if pc.all(keeps).as_py() else entries.filter(keeps)
 
 
@@ -261,7 +270,8 @@ def _placed(entries: pa.Table, place: _Place) -> pa.Table:
     return entries.append_column("is_eval", pa.array(place.is_eval, pa.bool_()))
 
 
-def _tables(entries: pa.Table, skipped: Sequence[NotRead]) -> tuple[pa.Table, pa.Table]:
+def _tables(entries: pa.Table, skipped: Sequence[NotRead], *, are_fit: bool) -> tuple[pa.Table, pa.Table]:
+    """The two tables; `are_fit`: the names of the folders hold no credential."""
     entries = _rows(entries, pc.sort_indices(entries, [("folder", "ascending"), ("root", "ascending")]).to_numpy())
     is_trial = pc.is_null(entries["reason"]).to_numpy()
     told, candidates = _rows(entries, np.flatnonzero(~is_trial)), _rows(entries, np.flatnonzero(is_trial))
@@ -278,7 +288,7 @@ def _tables(entries: pa.Table, skipped: Sequence[NotRead]) -> tuple[pa.Table, pa
     rows += [SkippedTrial(path=item.path, reason=item.reason) for item in skipped]
     shown = zip(_shown([row.path for row in rows]), _shown([row.reason for row in rows], told_twice=True), strict=True)
     rows = [SkippedTrial(path=path, reason=reason) for path, reason in shown]
-    return _trial_table(_rows(candidates, np.flatnonzero(~is_copy))), to_arrow(
+    return _trial_table(_rows(candidates, np.flatnonzero(~is_copy)), are_fit=are_fit), to_arrow(
         sorted(rows, key=attrgetter("path", "reason")), SkippedTrial
     )
 
@@ -290,11 +300,12 @@ def _rows(table: pa.Table, numbers: np.ndarray[Any, Any]) -> pa.Table:
     return table.take(pa.array(numbers, pa.int64()))
 
 
-def _trial_table(entries: pa.Table) -> pa.Table:
+def _trial_table(entries: pa.Table, *, are_fit: bool) -> pa.Table:
     schema = arrow_schema(Trial)
     named = entries.rename_columns(["path" if name == "folder" else name for name in entries.schema.names])
-    place = named.schema.get_field_index("path")
-    named = named.set_column(place, "path", pa.array(_shown(named["path"].to_pylist()), pa.string()))
+    if not are_fit:
+        paths = pa.array(stored_names(named["path"].to_pylist(), PATH_LIMIT), pa.string())
+        named = named.set_column(named.schema.get_field_index("path"), "path", paths)
     present = set(named.schema.names)
     columns = [
         named[column.name] if column.name in present else pa.nulls(named.num_rows, column.type) for column in schema

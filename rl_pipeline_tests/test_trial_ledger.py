@@ -18,6 +18,7 @@ from rl_pipeline import trial_ledger
 from rl_pipeline.schema import SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.frames import to_rows
+from rl_pipeline.trial_files import survey
 from rl_pipeline.trial_ledger import distinct_roots, read_trials
 
 
@@ -104,8 +105,8 @@ def test_other_processes_give_the_same_tables(root: Path, monkeypatch: pytest.Mo
         put(root, f"t{number:02}", b"{" if number % 9 == 0 else None)
     here = read_trials([root], workers=1)
 
-    monkeypatch.setattr(trial_ledger, "ALONE_S", 0.0)
-    monkeypatch.setattr(trial_ledger, "CHUNK_FILES", 7)
+    monkeypatch.setattr(survey, "ALONE_S", 0.0)
+    monkeypatch.setattr(survey, "CHUNK_FILES", 7)
     there = read_trials([root], workers=2)
 
     assert there[0].equals(here[0])

@@ -26,6 +26,7 @@ from rl_pipeline.report.bundle_names import TABLES
 from rl_pipeline.schema import Job, SkippedTrial, Trial
 from rl_pipeline.tables.exports import write_table_exports
 from rl_pipeline.tables.store import TableStore
+from rl_pipeline.trial_files.elsewhere import trials_below
 
 PARSE = f"{__name__}:parse"
 WORTH_A_PROCESS = 16_000_000  # bytes of logs that another process saves more time with than its start costs
@@ -53,7 +54,7 @@ def read_trial_tables(making: Making) -> None:
     url = ReportState(making.out).tables_url
     ledger = None if making.force else TableStore(url).ledger_url(experiment.key)
     windows = read_tables(making.work / TABLES)[Job.TABLE]
-    walk = HandedOver(making.work / FOUND)
+    walk = HandedOver(making.work / FOUND) if (making.work / FOUND).exists() else trials_below
     with progress.bar("reading trials", None, " trials") as advance:
         trials = pipeline.read_trials_of(
             windows, experiment.trial_roots, ledger=ledger, on_progress=advance, walk=walk

@@ -15,6 +15,7 @@ from rl_pipeline.redaction import may_hold_any, redact
 
 SEARCHED = 1 << 20  # bytes of a text that are searched
 KNOWN_LIMIT = 4096  # lines that are remembered
+SHORT = 4096  # bytes of a text that may be known as a whole
 MOST_DIFFERENT = 16  # lines that may differ from text to text
 LINE_END, SPACED_END, BARE_END = b"\n", b', "', b',"'
 # No credential begins with a number, and none is made of these alone unless its line says that it is one.
@@ -68,32 +69,41 @@ class SecretCounter:
 
     def count_all(self, texts: Sequence[bytes], names: Sequence[tuple[bytes, ...]]) -> list[int]:
         """`count` of each text with its names; those whose shape is known cost a fraction of it."""
-        bare = [self._without_names(text, its) for text, its in zip(texts, names, strict=True)]
+        bare: list[bytes] = []
+        for text, its in zip(texts, names, strict=True):
+            lines = self._lines_that_differ(text[:SEARCHED])
+            together = text if lines is None and len(text) <= SHORT else b"\n".join(lines or ())
+            for name in its:
+                if name:
+                    together = together.replace(name, ANYTHING)
+            bare.append(together)
         shapes = QUOTED_IDENTIFIER.sub(ANYTHING, BETWEEN.join(bare).translate(ANY_DIGIT)).split(BETWEEN)
         if len(shapes) != len(texts):  # what stands between stands inside of one, too
             shapes = [b""] * len(texts)
+        known = self._shapes
         return [
-            0 if shape in self._shapes else self.count(text, *its)
+            0 if shape in known else self._count_new(text, its, shape)
             for shape, text, its in zip(shapes, texts, names, strict=True)
         ]
 
-    def _without_names(self, text: bytes, names: tuple[bytes, ...]) -> bytes:
-        """The lines that differ, with anything in the place of names; nothing when the text is built differently."""
-        together = b"\n".join(self._lines_that_differ(text[:SEARCHED]) or ())
-        for name in names:
-            if name:
-                together = together.replace(name, ANYTHING)
-        return together
+    def _count_new(self, text: bytes, names: tuple[bytes, ...], shape: bytes) -> int:
+        """`count`; the shape of a short text that holds and announces nothing is known from then on."""
+        found = self.count(text, *names)
+        if shape and not found and len(text) <= SHORT and not may_hold_any(text.decode("utf-8", "replace")):
+            self._remember((), (shape,))
+        return found
 
     def _lines_that_differ(self, text: bytes) -> list[bytes] | None:
         """What stands between the equal stretches; None when the text is built differently."""
-        lines, place = [], 0
+        lines, place, line_end = [], 0, self._line_end
+        begins, find = text.startswith, text.find
         for stretch in self._frame:
-            if not text.startswith(stretch, place):
+            if not begins(stretch, place):
                 return None
             place += len(stretch)
-            end = text.find(self._line_end, place)
-            end = len(text) if end < 0 else end
+            end = find(line_end, place)
+            if end < 0:
+                end = len(text)
             lines.append(text[place:end])
             place = end
         return lines if place == len(text) else None

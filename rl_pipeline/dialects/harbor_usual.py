@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from itertools import islice
-from operator import add, attrgetter
+from operator import attrgetter
 from typing import Annotated, Any
 
 from msgspec import Meta, MsgspecError, Raw, Struct
@@ -100,7 +100,7 @@ class Result(Struct, gc=False):
 
 
 RESULT = Decoder(Result)
-NO_EXCEPTION: tuple[str | None, str | None, str | None, bool, int] = (None, None, None, False, 0)
+NO_EXCEPTION: tuple[str | None, str | None, str | None, bool] = (None, None, None, False)
 NO_PHASE, NOTHING_USED, NO_METADATA = Phase(), AgentResult(), Metadata()
 PHASES = ("environment_setup", "agent_setup", "agent_execution", "verifier")
 SECRETS, SECRETS_OF_EXCEPTIONS = SecretCounter(), SecretCounter()
@@ -229,34 +229,43 @@ def _reward(rewards: Mapping[str, float | None]) -> float | None:
 
 
 def _exceptions(results: Sequence[Result], trials: Iterable[str], tasks: Iterable[str | None]) -> Iterable[list[Any]]:
-    """Type, class and redacted message of each exception, whether it is masked, and credentials in the file."""
+    """Type, class and redacted message of each exception, whether it is masked, and credentials in each file."""
     names = [
         (trial.encode("utf-8", "replace"), (task or "").encode("utf-8", "replace"))
         for trial, task in zip(trials, tasks, strict=True)
     ]
-    in_configurations = SECRETS.count_all([bytes(result.config) for result in results], names)
-    told = [
-        NO_EXCEPTION if result.exception_info is None else _exception(result.exception_info, its)
-        for result, its in zip(results, names, strict=True)
-    ]
-    *columns, in_exceptions = zip(*told, strict=True) if told else ((),) * len(NO_EXCEPTION)
-    yield from map(list, columns)
-    yield list(map(add, in_exceptions, in_configurations))
+    secrets = SECRETS.count_all([bytes(result.config) for result in results], names)
+    told = [NO_EXCEPTION] * len(results)
+    infos = [result.exception_info for result in results]
+    rows = [row for row, info in enumerate(infos) if info is not None]
+    words = [b"" if info is None else _words(info) for info in infos]
+    found = SECRETS_OF_EXCEPTIONS.count_all([words[row] for row in rows], [names[row] for row in rows])
+    for row, count in zip(rows, found, strict=True):
+        secrets[row] += count
+        told[row] = _exception(infos[row], count)
+    yield from map(list, zip(*told, strict=True) if told else ((),) * len(NO_EXCEPTION))
+    yield secrets
 
 
-def _exception(info: ExceptionInfo, names: tuple[bytes, ...]) -> tuple[str | None, str | None, str | None, bool, int]:
-    """Type, class and redacted message of the exception, whether it is masked, and credentials in its words."""
-    name, message = info.exception_type, info.exception_message
-    secrets = secrets_of_exception(name, message, info.exception_traceback, *names)
-    if not name and not message:
-        return None, None, None, False, secrets
-    name = repeated_name(name or "unnamed")
+def _exception(info: ExceptionInfo | None, secrets: int) -> tuple[str | None, str | None, str | None, bool]:
+    """Type, class and redacted message of the exception, and whether it is masked; `secrets`: in its words."""
+    if info is None or (not info.exception_type and not info.exception_message):
+        return NO_EXCEPTION
+    name, message = repeated_name(info.exception_type or "unnamed"), info.exception_message
     if message is not None:
         message = stored_text(message, MESSAGE_LIMIT) if secrets else storable(message[:MESSAGE_LIMIT])
-    return name, exception_class(name, message or ""), message, is_masked_by_default(name), secrets
+    return name, exception_class(name, message or ""), message, is_masked_by_default(name)
 
 
-def secrets_of_exception(name: str | None, message: str | None, trace: str | None, *names: bytes) -> int:
+def _words(info: ExceptionInfo) -> bytes:
+    """All words of an exception; when they hold no credential, each of them is free of any."""
+    return _joined(info.exception_type, info.exception_message, info.exception_traceback)
+
+
+def _joined(*texts: str | None) -> bytes:
+    return "\n".join(text or "" for text in texts).encode("utf-8", "replace")
+
+
+def secrets_of_exception(name: str | None, message: str | None, trace: str | None) -> int:
     """Credentials in the words of an exception; 0 means that each of them is free of any."""
-    words = "\n".join((name or "", message or "", trace or ""))
-    return SECRETS_OF_EXCEPTIONS.count(words.encode("utf-8", "replace"), *names)
+    return SECRETS_OF_EXCEPTIONS.count(_joined(name, message, trace))

@@ -19,6 +19,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Container, Generator, Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +49,7 @@ class TrialFile(NamedTuple):
     mtime_ns: int | None
     inode: int | None
     is_eval: bool
-    is_leaf: bool  # no further trial can lie below its folder
+    is_leaf: bool  # no further trial can lie below its folder, and nothing else in it has to be told
 
 
 class NotRead(NamedTuple):
@@ -65,11 +66,21 @@ Found = TrialFile | NotRead
 IsAsItWas = Callable[[str, bool, os.stat_result], bool]
 
 
-class _Folder(NamedTuple):
+class Folder(NamedTuple):
+    """A folder to look into."""
+
     path: str
-    relative: str
+    relative: str  # to the root; empty for the root itself
     depth: int
-    is_eval: bool
+    is_eval: bool  # it lies below `eval_sessions`, or is it
+
+    def inner(self, name: str) -> Folder:
+        """The folder of that name in it."""
+        return Folder(f"{self.path}/{name}", _join(self.relative, name), self.depth + 1, self.is_eval_below(name))
+
+    def is_eval_below(self, name: str) -> bool:
+        """`is_eval` of the folder of that name in it."""
+        return self.is_eval or name == EVAL_SESSIONS
 
 
 class Looks(NamedTuple):
@@ -120,57 +131,90 @@ def find_trials(
 
     Args:
         root: where to begin; a link here is followed.
-        known: relative folders that were found to be trials with nothing below; they are looked at
+        known: relative folders that were found to be leaves; they are looked at
             with one question to the file system instead of being listed.
         is_as_it_was: is told of the known ones; those of which it says so are not given again.
         asked: relative folders whose file is asked for its size, time and inode; None asks all.
     """
-    try:
-        top = os.path.realpath(root)
-        is_folder = stat.S_ISDIR(os.stat(top).st_mode)  # noqa: PTH116 - as text, like the million paths below it
-    except (OSError, ValueError) as error:
-        yield NotRead(".", _why(error))
-        return
-    if not is_folder:
-        yield NotRead(".", "not a folder")
+    top = top_folder(root)
+    if isinstance(top, NotRead):
+        yield top
         return
     # The open folders from the root down, each with the names still to walk: memory for one branch.
-    branch: list[tuple[_Folder, Iterator[str]]] = []
-    folder: _Folder | None = _Folder(top, "", 0, EVAL_SESSIONS in Path(top).parts)
+    branch: list[tuple[Folder, Iterator[str]]] = []
+    folder: Folder | None = top
     while folder is not None:
-        found, inner = _look_into(folder, top, asked)
+        found, inner = look_into(folder, top.path, asked)
         yield from found
         if inner:
             branch.append((folder, iter(inner)))
         folder = yield from _next_folder(branch, known, is_as_it_was)
 
 
-def _look_into(folder: _Folder, top: str, asked: Container[str] | None) -> tuple[list[Found], list[str]]:
-    """What one folder holds, and the names of the folders to walk."""
-    if folder.depth > DEEPEST:
-        return [NotRead(_shown(folder.relative), f"more than {DEEPEST} folders deep: a loop, or no trial")], []
+def top_folder(root: Path) -> Folder | NotRead:
+    """The folder of a root; a link is followed here."""
     try:
-        with os.scandir(folder.path) as entries:
-            listing = _listing_of(entries, folder, top)
+        top = os.path.realpath(root)
+        is_folder = stat.S_ISDIR(os.stat(top).st_mode)  # noqa: PTH116 - as text, like the million paths below it
+    except (OSError, ValueError) as error:
+        return NotRead(".", _why(error))
+    return Folder(top, "", 0, EVAL_SESSIONS in top.split("/")) if is_folder else NotRead(".", "not a folder")
+
+
+def holds_plain_trial(entries: Iterable[os.DirEntry[str]]) -> bool:
+    """Whether a folder is a trial's that has its result, and there is nothing else to say of it or to find below it."""
+    is_there = False
+    try:
+        for entry in entries:
+            name = entry.name
+            if entry.is_symlink():
+                return False
+            if name == RESULT:
+                is_there = entry.is_file()
+            elif entry.is_dir():
+                if name not in PARTS_OF_A_TRIAL:
+                    return False
+            elif name == SIGN_OF_A_JOB or name.endswith(ARCHIVES):
+                return False
+    except OSError:
+        return False
+    return is_there
+
+
+def look_into(
+    folder: Folder, top: str, asked: Container[str] | None, entries: Iterable[os.DirEntry[str]] | None = None
+) -> tuple[list[Found], list[str]]:
+    """What one folder holds, and the names of the folders to walk.
+
+    Args:
+        folder: where to look.
+        top: path of its root.
+        asked: as of `find_trials`.
+        entries: what is in it, when it was listed before.
+    """
+    if folder.depth > DEEPEST:
+        return [NotRead(shown(folder.relative), f"more than {DEEPEST} folders deep: a loop, or no trial")], []
+    try:
+        with os.scandir(folder.path) if entries is None else nullcontext(entries) as names:
+            listing = _listing_of(names, folder, top)
     except OSError as error:
-        return [NotRead(_shown(folder.relative), _why(error))], []
+        return [NotRead(shown(folder.relative), _why(error))], []
     found: list[Found] = list(listing.told)
     if listing.result is not None:
         found.append(_result_of(folder, top, listing, asked))
     elif reason := listing.looks.why_no_result(folder.relative, folder.depth):
-        found.append(NotRead(_shown(folder.relative), reason))
+        found.append(NotRead(shown(folder.relative), reason))
     return found, listing.looks.inner
 
 
-def _listing_of(entries: Iterator[os.DirEntry[str]], folder: _Folder, top: str) -> _Listing:
+def _listing_of(entries: Iterable[os.DirEntry[str]], folder: Folder, top: str) -> _Listing:
     folders: list[str] = []
     told: list[NotRead] = []
-    signs: set[str] = set()
+    names: list[str] = []
     result = None
     for entry in entries:
         name = entry.name
-        if name in SIGNS:
-            signs.add(name)
+        names.append(name)
         if name == RESULT:
             result = entry
         elif entry.is_symlink():
@@ -178,14 +222,14 @@ def _listing_of(entries: Iterator[os.DirEntry[str]], folder: _Folder, top: str) 
         elif _is_folder(entry):
             folders.append(name)
         elif name.endswith(ARCHIVES):
-            told.append(NotRead(_shown(_join(folder.relative, name)), "an archive: packed trials are not read"))
+            told.append(NotRead(shown(_join(folder.relative, name)), "an archive: packed trials are not read"))
     told.sort()
-    return _Listing(result, looks_of(signs, folders), told)
+    return _Listing(result, looks_of(names, folders), told)
 
 
 def _next_folder(
-    branch: list[tuple[_Folder, Iterator[str]]], known: Container[str], is_as_it_was: IsAsItWas | None
-) -> Generator[Found, None, _Folder | None]:
+    branch: list[tuple[Folder, Iterator[str]]], known: Container[str], is_as_it_was: IsAsItWas | None
+) -> Generator[Found, None, Folder | None]:
     """The next folder to look into, telling the known trials on the way; closes branches that are done."""
     while branch:
         above, names = branch[-1]
@@ -193,17 +237,17 @@ def _next_folder(
         for name in names:
             relative, is_eval = before + name, above.is_eval or name == EVAL_SESSIONS
             path = f"{above.path}/{name}"
-            if relative in known and (info := _file_in(path)) is not None:
+            if relative in known and (info := state_of_trial(path)) is not None:
                 if is_as_it_was is None or not is_as_it_was(relative, is_eval, info):
-                    folder = _Folder(path, relative, above.depth + 1, is_eval)
+                    folder = Folder(path, relative, above.depth + 1, is_eval)
                     yield _trial_file(folder, f"{path}/{RESULT}", info, is_leaf=True)
             else:
-                return _Folder(path, relative, above.depth + 1, is_eval)
+                return Folder(path, relative, above.depth + 1, is_eval)
         branch.pop()
     return None
 
 
-def _file_in(folder: str) -> os.stat_result | None:
+def state_of_trial(folder: str) -> os.stat_result | None:
     """The state of a known trial's file; None when there is no file as there was: then the folder is listed."""
     try:
         info = os.lstat(f"{folder}/{RESULT}")
@@ -212,32 +256,31 @@ def _file_in(folder: str) -> os.stat_result | None:
     return info if stat.S_ISREG(info.st_mode) else None
 
 
-def _result_of(folder: _Folder, top: str, listing: _Listing, asked: Container[str] | None) -> Found:
-    entry, is_leaf = listing.result, not listing.looks.inner
-    path, shown = f"{folder.path}/{RESULT}", _shown(folder.relative)
+def _result_of(folder: Folder, top: str, listing: _Listing, asked: Container[str] | None) -> Found:
+    entry, is_leaf = listing.result, not listing.looks.inner and not listing.told
+    path, name = f"{folder.path}/{RESULT}", shown(folder.relative)
     is_link = entry is not None and entry.is_symlink()
-    if asked is not None and shown not in asked and entry is not None and _is_file(entry):
-        return TrialFile(path, shown, None, None, None, folder.is_eval, is_leaf)
+    if asked is not None and name not in asked and entry is not None and _is_file(entry):
+        return TrialFile(path, name, None, None, None, folder.is_eval, is_leaf)
     relative = _join(folder.relative, RESULT)
     try:
         if is_link and not _lies_in(os.path.realpath(path), top):
-            return NotRead(_shown(relative), "a link that leads out of the trial root; not followed")
+            return NotRead(shown(relative), "a link that leads out of the trial root; not followed")
         info = os.stat(path)  # noqa: PTH116
     except OSError as error:
-        return NotRead(_shown(relative), "a link to nothing" if is_link else _why(error))
+        return NotRead(shown(relative), "a link to nothing" if is_link else _why(error))
     if not stat.S_ISREG(info.st_mode):
-        return NotRead(_shown(relative), "not a regular file")
+        return NotRead(shown(relative), "not a regular file")
     return _trial_file(folder, path, info, is_leaf=is_leaf)
 
 
-def _trial_file(folder: _Folder, path: str, info: os.stat_result, *, is_leaf: bool) -> TrialFile:
-    shown = _shown(folder.relative)
-    return TrialFile(path, shown, info.st_size, info.st_mtime_ns, info.st_ino, folder.is_eval, is_leaf)
+def _trial_file(folder: Folder, path: str, info: os.stat_result, *, is_leaf: bool) -> TrialFile:
+    return TrialFile(path, shown(folder.relative), info.st_size, info.st_mtime_ns, info.st_ino, folder.is_eval, is_leaf)
 
 
-def _link(entry: os.DirEntry[str], folder: _Folder, top: str) -> Iterator[NotRead]:
+def _link(entry: os.DirEntry[str], folder: Folder, top: str) -> Iterator[NotRead]:
     """A link to a folder, or to nothing, is told and not followed; links to files are of no interest."""
-    relative = _shown(_join(folder.relative, entry.name))
+    relative = shown(_join(folder.relative, entry.name))
     try:
         target = os.path.realpath(entry.path)
         if not stat.S_ISDIR(os.stat(entry.path).st_mode):  # noqa: PTH116
@@ -275,7 +318,7 @@ def _join(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
-def _shown(relative: str) -> str:
+def shown(relative: str) -> str:
     """A relative path as text; bytes of a name that are not UTF-8 are written as hexadecimal numbers."""
     if relative.isascii():
         return relative or "."

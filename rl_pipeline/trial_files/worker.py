@@ -1,18 +1,12 @@
-"""What a process that reads trial files answers: paths come in with NUL between them, columns go out as MessagePack."""
+"""The program of a process that reads trial files: which folders comes in, what they hold goes out."""
 
 from __future__ import annotations
 
 import gc
 
-import msgspec
+from rl_pipeline.trial_files.visiting import answer
 
-from rl_pipeline.trial_files.reading import read_columns
+__all__ = ["answer"]
 
+gc.freeze()
 gc.set_threshold(100_000)  # objects between two looks for cycles; reading makes none
-
-ENCODE = msgspec.msgpack.Encoder().encode
-
-
-def answer(message: bytes) -> bytes:
-    """The columns of some files."""
-    return ENCODE(read_columns(message.split(b"\0")))
