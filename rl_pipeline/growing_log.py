@@ -29,9 +29,9 @@ from rl_pipeline.dialects import JobParser
 from rl_pipeline.job_summary import JobCourse
 from rl_pipeline.reader import Resume
 from rl_pipeline.schema import JOB_TABLES
-from rl_pipeline.tables.row_tables import EarlierRows, RowSink
+from rl_pipeline.tables.row_tables import EarlierRows, RowSink, Settled
 
-FORMAT = 1
+FORMAT = 2
 END_SAMPLE, SAMPLE, SAMPLES = 64 * 1024, 16 * 1024, 30
 MOST_BYTES = 64 * 1024 * 1024  # of what is kept; more is not worth it
 MOST_UNPACKED = 16 * MOST_BYTES
@@ -62,7 +62,7 @@ class Standing:
     resume: Resume
     parser: JobParser
     course: JobCourse
-    rows: dict[str, int]
+    rows: dict[str, Settled]
 
     @property
     def is_sound(self) -> bool:
@@ -72,7 +72,7 @@ class Standing:
             and isinstance(self.parser, JobParser)
             and isinstance(self.course, JobCourse)
             and isinstance(self.rows, dict)
-            and all(isinstance(self.rows.get(row.TABLE), int) for row in JOB_TABLES)
+            and all(isinstance(self.rows.get(row.TABLE), Settled) for row in JOB_TABLES)
         )
 
 

@@ -118,11 +118,13 @@ class RowSink:
         for row_class, stream in self._streams.items():
             stream.earlier = tables[row_class.TABLE]
 
-    def settle(self) -> dict[str, int] | None:
-        """Put all rows so far behind each other for good, and count them; None when some may yet change their place."""
+    def settle(self) -> dict[str, Settled] | None:
+        """Put all rows so far behind each other for good; None when some may yet change their place."""
         for row_class in self._waiting:
             self._flush(row_class)
-        return None if self._untold else {row.TABLE: stream.rows for row, stream in self._streams.items()}
+        if self._untold:
+            return None
+        return {row.TABLE: Settled(stream.rows, stream.last_line) for row, stream in self._streams.items()}
 
     @property
     def is_settled(self) -> bool:
@@ -221,10 +223,17 @@ def in_line_order(table: pa.Table) -> pa.Table:
     return table.combine_chunks().take(_from_numpy(np.argsort(lines, kind="stable"), pa.int64()))
 
 
-class EarlierRows(NamedTuple):
-    """The first `rows` rows of a table that stands elsewhere."""
+class Settled(NamedTuple):
+    """How many rows of a table stand first for good, and the line of the last, where the table goes by line; else 0."""
 
     rows: int
+    last_line: int
+
+
+class EarlierRows(NamedTuple):
+    """The first rows of a table that stands elsewhere."""
+
+    settled: Settled
     read: Callable[[], pa.Table]
 
 
@@ -278,21 +287,23 @@ class _BatchStream:
         self._plain_bytes = 0
         self._written, self._first, self._last, self._in_order = 0, 0, 0, True
         self.earlier: EarlierRows | None = None
-        self._earlier_last: int | None = None  # line of the last of these, once it was asked for
 
     @property
     def rows(self) -> int:
         """Rows in all."""
-        return self._written + (self.earlier.rows if self.earlier else 0)
+        return self._written + (self.earlier.settled.rows if self.earlier else 0)
+
+    @property
+    def last_line(self) -> int:
+        """Line of the last row of a table that goes by line."""
+        return self._last if self._written or not self.earlier else self.earlier.settled.last_line
 
     @property
     def in_order(self) -> bool:
         """Whether the rows came in the order that they have."""
-        if not (self._by_line and self._in_order and self._written and self.earlier and self.earlier.rows):
+        if not (self._by_line and self._in_order and self._written and self.earlier):
             return self._in_order
-        if self._earlier_last is None:
-            self._earlier_last = self.earlier.read()["line"][self.earlier.rows - 1].as_py()
-        return self._earlier_last <= self._first
+        return self.earlier.settled.last_line <= self._first
 
     def write(self, table: pa.Table) -> None:
         """Take the next rows."""
@@ -322,8 +333,8 @@ class _BatchStream:
         return pa.RecordBatchReader.from_batches(self._schema, batches)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        if self.earlier is not None and self.earlier.rows:
-            table = self.earlier.read().slice(0, self.earlier.rows)
+        if self.earlier is not None and self.earlier.settled.rows:
+            table = self.earlier.read().slice(0, self.earlier.settled.rows)
             yield from table.replace_schema_metadata(self._schema.metadata).to_batches()
         for part in self._parts:
             yield from pa.ipc.open_stream(part)
