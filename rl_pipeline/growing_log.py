@@ -49,10 +49,14 @@ CODE = ("reader/*.py", "reader/loops/*.c", "reader/loops/*.py", "dialects/*.py",
 
 @dataclass(frozen=True, slots=True)
 class EarlierReading:
-    """What is kept of the reading of a log, and where its tables are; `table` is asked when a table is needed."""
+    """What is kept of the reading of a log, and where its tables are.
+
+    `table` is asked when a table is needed; `base` names the stored set of all.
+    """
 
     state: bytes
     table: Callable[[str], pa.Table]
+    base: str
 
 
 @dataclass(slots=True)

@@ -156,7 +156,7 @@ def _parsed(
     parser = standing.parser if standing else JobParser(log.job)
     course = standing.course if standing else JobCourse()
     if standing is not None and earlier is not None:
-        sink.begin_with(earlier_rows(standing, earlier))
+        sink.begin_with(earlier_rows(standing, earlier), earlier.base)
 
     def keep(resume: Resume) -> None:
         state = kept_state(file, resume, parser, course, sink)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,20 +18,40 @@ from rl_pipeline.errors import DataError, shown
 from rl_pipeline.schema import SCHEMA_VERSION, TABLES_BY_NAME
 from rl_pipeline.tables.columns import arrow_schema, schema_digest
 
-FORMAT = 1
+FORMAT = 2  # 1 knew no parts
 NAME = "manifest.json"
 FOLDER = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{12}")
 TABLE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredTable:
-    """One Parquet file of a set."""
+class StoredPart:
+    """The first rows of the Parquet file of a table in another version folder."""
 
+    folder: str
     rows: int
-    bytes: int
-    digest: str
+    digest: str  # of the whole file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTable:
+    """One table of a set: perhaps parts that other sets have written, and one Parquet file with the rest."""
+
+    rows: int  # of all
+    bytes: int  # of the file
+    digest: str  # of the file
     columns: str  # digest of names and types
+    before: tuple[StoredPart, ...] = ()
+
+    def first(self, rows: int, folder: str) -> tuple[StoredPart, ...] | None:
+        """Parts that hold so many of the first rows, the last of them in `folder`; None when there are not so many."""
+        own = StoredPart(folder=folder, rows=self.rows - sum(part.rows for part in self.before), digest=self.digest)
+        found: list[StoredPart] = []
+        for part in (*self.before, own):
+            if rows > 0:
+                found.append(replace(part, rows=min(rows, part.rows)))
+                rows -= part.rows
+        return tuple(found) if rows <= 0 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +60,7 @@ class Retired:
 
     folder: str
     at: str
+    needs: tuple[str, ...] = ()  # other folders with parts of its tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +76,11 @@ class Manifest:
     beside: Mapping[str, str] = field(default_factory=dict)  # digests of other files of the set, by name
     schema_version: int = SCHEMA_VERSION
     format: int = FORMAT
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Other version folders with parts of its tables."""
+        return tuple(sorted({part.folder for stored in self.tables.values() for part in stored.before}))
 
     def is_outdated(self) -> bool:
         """Whether a known table has other columns than this program's."""
@@ -91,15 +117,24 @@ def read_manifest(content: bytes, where: str) -> Manifest:
 
 
 def _checked(told: Mapping[str, Any]) -> Manifest:
-    names = [told["folder"], *(old["folder"] for old in told["retired"])]
+    parts = [part for stored in told["tables"].values() for part in stored.get("before", ())]
+    needed = [name for old in told["retired"] for name in old.get("needs", ())]
+    names = [told["folder"], *needed, *(named["folder"] for named in (*told["retired"], *parts))]
     files = [*told["tables"], *told.get("beside", {})]
     if not all(FOLDER.fullmatch(name) for name in names) or not all(map(TABLE_NAME.fullmatch, files)):
         raise ValueError("a name that this program would not give")
-    retired = tuple(Retired(**old) for old in told["retired"])
+    retired = tuple(Retired(**{**old, "needs": tuple(old.get("needs", ()))}) for old in told["retired"])
     for old in retired:
         datetime.fromisoformat(old.at)
-    tables = {name: StoredTable(**stored) for name, stored in told["tables"].items()}
+    tables = {name: _stored_table(stored) for name, stored in told["tables"].items()}
     return Manifest(**{**told, "tables": tables, "retired": retired})
+
+
+def _stored_table(told: Mapping[str, Any]) -> StoredTable:
+    before = tuple(StoredPart(**part) for part in told.get("before", ()))
+    if not all(isinstance(part.rows, int) and part.rows > 0 for part in before):
+        raise ValueError("a part without rows")
+    return StoredTable(**{**told, "before": before})
 
 
 def _newer(told: Mapping[str, Any], where: str) -> DataError:

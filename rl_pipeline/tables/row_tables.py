@@ -84,6 +84,7 @@ class RowSink:
         self._told = False
         self._untold: list[Row] = []
         self._columns: dict[type[Row], list[pa.Table]] = {}
+        self._base: str | None = None
 
     def append(self, rows: Iterable[Row]) -> None:
         """Take rows of any of the tables; the order within a table is kept."""
@@ -113,8 +114,14 @@ class RowSink:
             self._flush(row_class)
         self._columns[row_class].append(table)
 
-    def begin_with(self, tables: Mapping[str, EarlierRows]) -> None:
-        """The rows that come first, by table; they are not read before somebody asks for the table."""
+    def begin_with(self, tables: Mapping[str, EarlierRows], base: str) -> None:
+        """The rows that come first, by table; they are not read before somebody asks for the table.
+
+        Args:
+            tables: see `EarlierRows`.
+            base: the set of tables that has them.
+        """
+        self._base = base
         for row_class, stream in self._streams.items():
             stream.earlier = tables[row_class.TABLE]
 
@@ -134,7 +141,7 @@ class RowSink:
     def tables(self) -> CollectedTables:
         """All tables by name; a table without a row has its columns."""
         self.readers()
-        return CollectedTables({row_class.TABLE: stream for row_class, stream in self._streams.items()})
+        return CollectedTables({row_class.TABLE: stream for row_class, stream in self._streams.items()}, self._base)
 
     def readers(self) -> dict[str, pa.RecordBatchReader]:
         """The same tables as streams of batches, so that none has to stand in memory whole."""
@@ -238,10 +245,13 @@ class EarlierRows(NamedTuple):
 
 
 class CollectedTables(Mapping[str, pa.Table]):
-    """Tables that stand compressed in memory; a large one is unpacked anew each time it is asked for."""
+    """Tables that stand compressed in memory; a large one is unpacked anew each time it is asked for.
 
-    def __init__(self, streams: Mapping[str, _BatchStream]) -> None:
-        self._streams = streams
+    `base` names the stored set whose rows come first; None: there is none.
+    """
+
+    def __init__(self, streams: Mapping[str, _BatchStream], base: str | None = None) -> None:
+        self._streams, self.base = streams, base
         self._unpacked: dict[str, pa.Table] = {}
 
     def __getitem__(self, name: str) -> pa.Table:
@@ -265,11 +275,18 @@ class CollectedTables(Mapping[str, pa.Table]):
         """These tables and one more, which is small."""
         stream = _BatchStream(table.schema)
         stream.write(table)
-        return CollectedTables({**self._streams, name: stream})
+        return CollectedTables({**self._streams, name: stream}, self.base)
 
     def rows(self) -> dict[str, int]:
         """Rows of each table; unpacks none."""
         return {name: stream.rows for name, stream in self._streams.items()}
+
+    def behind(self, name: str) -> tuple[int, int, pa.RecordBatchReader] | None:
+        """How many rows of a table are the first of that of `base`, how many come behind them, and these.
+
+        None where they do not simply stand behind each other.
+        """
+        return self._streams[name].behind()
 
     def streams(self) -> dict[str, pa.RecordBatchReader]:
         """Each table as a stream of batches, for those who need not have it in memory."""
@@ -326,6 +343,13 @@ class _BatchStream:
         self._parts.append(sink.getvalue())
         self._plain, self._plain_bytes = [], 0
 
+    def behind(self) -> tuple[int, int, pa.RecordBatchReader] | None:
+        """See `CollectedTables.behind`."""
+        if self.earlier is None or not self.in_order:
+            return None
+        new = pa.RecordBatchReader.from_batches(self._schema, self._new_batches())
+        return self.earlier.settled.rows, self._written, new
+
     def reader(self) -> pa.RecordBatchReader:
         batches = self._batches()
         if not self.in_order:
@@ -336,6 +360,9 @@ class _BatchStream:
         if self.earlier is not None and self.earlier.settled.rows:
             table = self.earlier.read().slice(0, self.earlier.settled.rows)
             yield from table.replace_schema_metadata(self._schema.metadata).to_batches()
+        yield from self._new_batches()
+
+    def _new_batches(self) -> Iterator[pa.RecordBatch]:
         for part in self._parts:
             yield from pa.ipc.open_stream(part)
         for table in self._plain:

@@ -3,6 +3,10 @@
     <folder>/<key>/manifest.json                  says which version folder is current
     <folder>/<key>/<time>-<unique>/*.parquet
 
+Where rows were only put behind those of the current set, the file has the new ones alone, and the manifest says which
+files of other version folders come before it, and how many of their rows. After some such steps, or when the new rows
+are many, all are written into one file again.
+
 A writer fills a version folder of its own, then replaces the manifest in one step. Killed before
 that, it leaves the old set and some litter. Version folders go away in two cases only: replaced
 longer than `RETIRED_GRACE` ago and not the last one replaced (a reader may have just resolved it);
@@ -18,8 +22,9 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 from uuid import uuid4
 
 import pyarrow as pa
@@ -39,6 +44,8 @@ TIME_FORMAT = "%Y%m%dT%H%M%S"
 RETIRED_GRACE = timedelta(minutes=10)
 LITTER_GRACE = timedelta(hours=1)
 RESOLVING_TRIES = 3
+# Rows are put behind stored ones when they are few beside these, and not too often: readers open each part.
+MOST_PARTS, SMALL_SHARE, LEAST_ROWS = 12, 0.2, 4096
 
 Tables = Mapping[str, Any]  # name → pa.Table or pa.RecordBatchReader
 Clock = Callable[[], datetime]
@@ -78,14 +85,23 @@ class Shelf:
         """
         place, now = self._place(key), self._clock()
         folder = f"{now.strftime(TIME_FORMAT)}-{uuid4().hex[:12]}"
+        current = self._current(key)
         try:
-            stored = {name: self._write_table(f"{place}/{folder}", name, table) for name, table in _streams(tables)}
+            stored = {
+                name: self._append_table(f"{place}/{folder}", name, tables, current)
+                or self._write_table(f"{place}/{folder}", name, table)
+                for name, table in _streams(tables)
+            }
             others = (beside or {}).items()
             digests = {name: self._write_beside(f"{place}/{folder}", name, content) for name, content in others}
         except BaseException:
             self._files.remove(f"{place}/{folder}")
             raise
-        version, current = _version(stored, provenance, summary), self._current(key)
+        before, current = current, self._current(key)
+        if any(table.before for table in stored.values()) and current != before:
+            self._files.remove(f"{place}/{folder}")  # what comes first may go away with the set that was replaced
+            return self.write(key, dict(tables), provenance, summary, beside)
+        version = _version(stored, provenance, summary)
         new = Manifest(
             version=version, folder=folder, tables=stored, provenance=dict(provenance), summary=dict(summary),
             retired=_retired(current, now), beside=digests,
@@ -106,8 +122,8 @@ class Shelf:
         """One table of the current set, or some of its columns; raises as `read` does."""
         return self._read(key, table, columns)[table]
 
-    def earlier(self, key: str, name: str) -> tuple[bytes, Callable[[str], pa.Table]] | None:
-        """Bytes written beside the current set, and its tables, also when another set takes its place meanwhile.
+    def earlier(self, key: str, name: str) -> tuple[bytes, Callable[[str], pa.Table], str] | None:
+        """Bytes written beside the current set, its tables, also when another set takes its place, and its name.
 
         None when the set has no such bytes, or they or its tables are not what was written, or of another version.
         """
@@ -117,11 +133,10 @@ class Shelf:
         content = self._files.read(f"{place}/{current.folder}/{name}.bin")
         if content is None or _digest(content) != current.beside[name]:
             return None
-        with_rows = {name: stored for name, stored in current.tables.items() if stored.rows}
-        folder = f"{place}/{current.folder}"
-        if not all(_is_intact(self._files.read(f"{folder}/{name}.parquet"), with_rows[name]) for name in with_rows):
+        parts = [part for name, stored in current.tables.items() if stored.rows for part in _parts(current, name)]
+        if not all(_is_intact(self._files.read(f"{place}/{part.path}"), part.digest) for part in parts):
             return None
-        return content, lambda table: self._tables_of(current, place, [table], None)[table]
+        return content, lambda table: self._tables_of(current, place, [table], None)[table], current.folder
 
     def provenance(self, key: str) -> dict[str, Any] | None:
         """What the current set was made from; None when there is none that can be used.
@@ -184,6 +199,20 @@ class Shelf:
         columns = schema_digest([schema])
         return StoredTable(rows=rows, bytes=digesting.size, digest=digesting.hexdigest(), columns=columns)
 
+    def _append_table(self, folder: str, name: str, tables: Tables, current: Manifest | None) -> StoredTable | None:
+        """Write only the rows that come behind those of the current set; None when all are to be written."""
+        if current is None or not isinstance(tables, CollectedTables) or tables.base != current.folder:
+            return None
+        behind, stored = tables.behind(name), current.tables.get(name)
+        if behind is None or stored is None:
+            return None
+        first, new, rows = behind
+        before = stored.first(first, current.folder)
+        if not before or len(before) > MOST_PARTS or new > SMALL_SHARE * first or first < LEAST_ROWS:
+            return None
+        written = self._write_table(folder, name, rows)
+        return replace(written, rows=first + new, before=before)
+
     def _write_beside(self, folder: str, name: str, content: bytes) -> str:
         if not manifests.TABLE_NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no name")
@@ -193,7 +222,8 @@ class Shelf:
 
     def _sweep(self, place: str, current: Manifest, now: datetime) -> None:
         """Delete version folders that nobody can be reading or writing any more."""
-        kept = {current.folder, *(old.folder for old in current.retired), manifests.NAME}
+        kept = {current.folder, *current.needs, manifests.NAME}
+        kept |= {folder for old in current.retired for folder in (old.folder, *old.needs)}
         for name in self._files.names(place):
             named_at = TIME_IN_NAME.search(name)
             if name in kept or named_at is None:
@@ -220,11 +250,18 @@ class Shelf:
         Raises:
             DataError: a file is gone, or not what was written.
         """
-        paths = {name: f"{place}/{current.folder}/{name}.parquet" for name in wanted}
-        contents = self._files.read_many(list(paths.values()))
-        if not all(_is_intact(contents.get(paths[name]), current.tables[name]) for name in wanted):
-            raise self._damaged(current, place)
-        return {name: read_parquet(contents[paths[name]], columns) for name in wanted}
+        parts = {name: _parts(current, name) for name in wanted}
+        contents = self._files.read_many([f"{place}/{part.path}" for found in parts.values() for part in found])
+        tables = {}
+        for name, found in parts.items():
+            held = []
+            for part in found:
+                content = contents.get(f"{place}/{part.path}")
+                if content is None or _digest(content) != part.digest:
+                    raise self._damaged(current, place)
+                held.append(read_parquet(content, columns).slice(0, part.rows))
+            tables[name] = held[0] if len(held) == 1 else pa.concat_tables(held).combine_chunks()
+        return tables
 
     def _damaged(self, current: Manifest, place: str) -> DataError:
         return _DamagedError(
@@ -282,8 +319,25 @@ class _Digesting:
         return self._digest.hexdigest()
 
 
-def _is_intact(content: bytes | None, stored: StoredTable) -> bool:
-    return content is not None and _digest(content) == stored.digest
+class _Part(NamedTuple):
+    """A file with rows of a table: its path below the key, how many of them count, and its digest."""
+
+    path: str
+    rows: int
+    digest: str
+
+
+def _parts(current: Manifest, name: str) -> list[_Part]:
+    """The files of a table, in the order of their rows."""
+    stored = current.tables[name]
+    own = _Part(
+        f"{current.folder}/{name}.parquet", stored.rows - sum(part.rows for part in stored.before), stored.digest
+    )
+    return [*(_Part(f"{part.folder}/{name}.parquet", part.rows, part.digest) for part in stored.before), own]
+
+
+def _is_intact(content: bytes | None, digest: str) -> bool:
+    return content is not None and _digest(content) == digest
 
 
 def _digest(content: bytes) -> str:
@@ -300,11 +354,11 @@ def _retired(current: Manifest | None, now: datetime) -> tuple[Retired, ...]:
     if current is None:
         return ()
     recent = [old for old in current.retired if now - datetime.fromisoformat(old.at) <= RETIRED_GRACE]
-    return (Retired(folder=current.folder, at=now.isoformat()), *recent)
+    return (Retired(folder=current.folder, at=now.isoformat(), needs=current.needs), *recent)
 
 
 def _version(stored: Mapping[str, StoredTable], provenance: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
-    told = {name: table.digest for name, table in stored.items()}
+    told = {name: [table.digest, [[part.digest, part.rows] for part in table.before]] for name, table in stored.items()}
     content = json.dumps([told, dict(provenance), dict(summary)], sort_keys=True)
     return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
 

@@ -57,8 +57,8 @@ class TableStore:
         beside = {} if state is None else {READING: state}
         return self._jobs.write(job_key, tables, provenance, _job_summary(tables.get(Job.TABLE)), beside)
 
-    def earlier_reading(self, job_key: str) -> tuple[bytes, Callable[[str], pa.Table]] | None:
-        """What was kept of the reading of a job's log, and the tables it gave; None when there is nothing."""
+    def earlier_reading(self, job_key: str) -> tuple[bytes, Callable[[str], pa.Table], str] | None:
+        """What was kept of the reading of a job's log, its tables, and the name of their set; None: nothing."""
         return self._jobs.earlier(job_key, READING)
 
     def read_job(self, job_key: str) -> dict[str, pa.Table]:
