@@ -1,7 +1,8 @@
 """Compiles `loops.c` when the program is installed or a wheel is built; without a compiler it is left out.
 
-Any C compiler will do; where there is none, one comes from the package index for the build alone. Nothing fails when it
-does not work: large logs are then read ten times slower, and the program says so.
+Any C compiler will do; where there is none, one comes from the package index for the build alone. Nothing fails when
+compiling does: large logs are then read ten times slower, and the program says so. With `RL_PIPELINE_WITHOUT_LOOPS` set
+nothing is compiled or fetched.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 FOLDER = Path("rl_pipeline") / "reader" / "loops"
 OPTIONS = ("-O3", "-std=c99", "-shared", "-fPIC", "-fvisibility=hidden")
 BUILT_IN_TIME_S = 300
+WITHOUT = "RL_PIPELINE_WITHOUT_LOOPS"
 
 
 def library_name() -> str:
@@ -65,13 +67,18 @@ def hook() -> type[Any]:
 
         PLUGIN_NAME = "custom"
 
+        @property
+        def is_wanted(self) -> bool:
+            """Whether a wheel is built that is to have the loops."""
+            return self.target_name == "wheel" and not os.environ.get(WITHOUT)
+
         def dependencies(self) -> list[str]:
             """What the build needs beside hatchling."""
-            return [] if self.target_name != "wheel" or compiler() else ["ziglang>=0.13"]
+            return [] if not self.is_wanted or compiler() else ["ziglang>=0.13"]
 
         def initialize(self, version: str, build_data: dict[str, Any]) -> None:
             """Compile, and say that the wheel is one for this system."""
-            if self.target_name != "wheel":
+            if not self.is_wanted:
                 return
             try:
                 target = compile_loops(Path(self.root))
