@@ -25,6 +25,12 @@ BEGINNING_BYTES = 1024 * 1024
 TAIL_BYTES = 64 * 1024
 DATE = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 STAMP = re.compile(rb"\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+# What stands before the stamp of a usual head of one process (see `lines.USUAL`), and the head from its stamp on.
+USUAL_BEFORE = re.compile(rb"\)(?:\x1b\[[0-9;]{0,12}m)* (?:\d{4}-|[A-Z]{4,8} )$")
+USUAL_HEAD = re.compile(
+    rb"\d\d-\d\d \d\d:\d\d:\d\d"
+    rb"(?:\.\d{3} \| [A-Z]{1,12} *\| [^:|\s]{0,200}:[^:|\s]{0,200}:\d{1,8} - | \[[^\]\s:]{1,300}:\d{1,8}\] )"
+)
 MAX_CANDIDATES = 500  # lines with a date that turn out to have it inside their text
 PREAMBLE_LINES = 200
 CONTAINER_LINES = 50
@@ -129,12 +135,26 @@ def payload_time(found: list[Unwrapped], received: str | None) -> tuple[Moment |
 
 def _logging(lines: list[bytes]) -> Iterator[Stream]:
     """Streams that show a logger's head with a time."""
+    told: set[bytes] = set()  # what stood before usual heads: the next one like that tells nothing new
     for line in lines:
-        if len(line) <= MAX_CANDIDATE_BYTES and STAMP.search(line) is not None:
-            record = record_of(line)
-            for item in unwrap(line if record is None else record.text, _no)[-1:]:
-                if item.head is not None:
-                    yield stream_of(item.source)
+        stamp = STAMP.search(line) if len(line) <= MAX_CANDIDATE_BYTES else None
+        if stamp is None:
+            continue
+        before = line[: stamp.start()]
+        if before in told and _is_usual(line, stamp.start()):
+            continue
+        record = record_of(line)
+        for item in unwrap(line if record is None else record.text, _no)[-1:]:
+            if item.head is not None:
+                yield stream_of(item.source)
+                if record is None and USUAL_BEFORE.search(before) and _is_usual(line, stamp.start()):
+                    told.add(before)
+
+
+def _is_usual(line: bytes, stamp: int) -> bool:
+    """Whether a line of one frame goes on from its stamp as the usual heads do."""
+    is_plain = line.isascii() and b"\0" not in line and b"\r" not in line.rstrip(b"\r")
+    return is_plain and USUAL_HEAD.match(line, stamp) is not None
 
 
 def _no(_frame: str) -> bool:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rl_pipeline.reader import evidence
 from rl_pipeline.reader.demultiplexer import stream_of
 from rl_pipeline.reader.evidence import Times, last_moment, look_at_beginning
 from rl_pipeline.reader.message import Source
@@ -67,3 +71,19 @@ def test_the_streams_that_log_are_known_from_the_beginning(tmp_path):
     found = look(tmp_path, "(T pid=1) x", f"(T pid=2) {DATED}", f"(T pid=3) it said {DATED}")
 
     assert found.logging == {stream_of(Source(actor="T", pid=2))}
+
+
+LOGGING_PIECES = [
+    b"(a pid=1) ", b"\x1b[36m(a pid=1)\x1b[0m ", b"(b pid=2, ip=10.0.0.1) ", b"(Worker pid=3) ", b"0: ", b"",
+    b"2026-06-03 11:22:33.123 | INFO     | pkg.a:run:7 - ", b"INFO 06-03 11:22:33 [loggers.py:248] ",
+    b"2026-06-03 11:22:33 text ", b"06-03 11:22:33 ", b"hello", b"\r", b"\x1b[0m", b"\0", b" 50%|", b"\xff",
+    b'{"process": "EngineCore", "time": "2026-06-03 11:22:33"} ', b"2026-06-03 11:22:33,123 - INFO - name - text",
+]  # fmt: skip
+
+
+@settings(max_examples=300)
+@given(st.lists(st.lists(st.sampled_from(LOGGING_PIECES), max_size=5).map(b"".join), max_size=30))
+def test_streams_that_log_are_those_that_looking_at_each_line_finds(lines):
+    each = {stream for line in lines for stream in evidence._logging([line])}
+
+    assert set(evidence._logging(lines * 2)) == each
