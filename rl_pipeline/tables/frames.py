@@ -27,7 +27,9 @@ __all__ = ["RowSink", "arrow_schema", "from_frame", "to_arrow", "to_frame", "to_
 def to_frame(table: pa.Table) -> pd.DataFrame:
     """The table as a pandas frame of the convention above."""
     series = {field.name: _series(table.column(field.name), field) for field in table.schema}
-    return pd.DataFrame(series, columns=list(table.schema.names), index=pd.RangeIndex(table.num_rows))
+    # Names as objects: pandas 3 would take them for Arrow strings, which cost a conversion at every look-up.
+    names = pd.Index(table.schema.names, dtype=object)
+    return pd.DataFrame(series, columns=names, index=pd.RangeIndex(table.num_rows))
 
 
 def _series(column: pa.ChunkedArray, field: pa.Field) -> pd.Series[Any]:
