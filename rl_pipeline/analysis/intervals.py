@@ -31,7 +31,7 @@ from rl_pipeline.analysis.estimates import (
 Values = Sequence[float] | npt.NDArray[Any]
 # A statistic over the last axis: shape (..., n) → (...).
 Statistic = Callable[[FloatArray], FloatArray]
-CHUNK = 2_000_000  # numbers drawn at once, so that memory stays flat
+CHUNK = 100_000  # numbers drawn at once: memory stays flat, and they stay in the cache of a core
 
 
 def mean_interval(values: Values, *, level: float = DEFAULT_LEVEL, population: str = "values") -> Estimate:
