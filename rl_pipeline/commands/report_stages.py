@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -18,6 +19,10 @@ from rl_pipeline.commands.progress import Progress
 from rl_pipeline.discovery import ExperimentOnDisk, checkpoint_steps
 from rl_pipeline.report.bundle_names import CHARTS, HTML_REPORT, TABLES
 from rl_pipeline.report.output_folder import replace_files
+from rl_pipeline.report.page.chart_messages import CHART
+from rl_pipeline.report.page.pictures import write_pixels
+from rl_pipeline.report.page.stand_ins import with_pictures
+from rl_pipeline.report.page.studio import Studio
 
 BUNDLE, FOUND = "bundle", "found"
 NOTHING = type(None)
@@ -65,45 +70,55 @@ def make_report(making: Making, meanwhile: Callable[[], object]) -> tuple[str, .
     for name, value in MEMORY.items():
         os.environ.setdefault(name, value)  # read by the processes that are started
     secret = uuid4().hex
-    charts = tables_and_pages(making, secret, meanwhile)
-    draw(charts, making.work / BUNDLE, secret)
+    with ExitStack() as running:
+        charts, studio = tables_and_pages(making, secret, meanwhile, running)
+        draw(charts, studio, making.work / BUNDLE, secret)
     return replace_files(making.out, lambda folder: move_all(making.work / BUNDLE, folder))
 
 
-def tables_and_pages(making: Making, secret: str, meanwhile: Callable[[], object]) -> list[bytes]:
-    """Read, export and analyse; the files beside the report are written while the analysis is imported."""
-    with OtherProcess(without=NO_FRAMES) as reader:
-        with ThreadPoolExecutor(1) as thread:
-            other_work = thread.submit(meanwhile)
-            reader.call(READ_LOGS, making, gives=NOTHING)
-            other_work.result()
-        reader.call(READ_TRIALS, making, gives=NOTHING)
-        with OtherProcess() as analyst, ThreadPoolExecutor(1) as thread:
-            exported = thread.submit(last_call, reader, EXPORT, making)
-            Progress(quiet=making.quiet).say("analysing")
-            on_disk = checkpoint_steps(log.path for log in making.experiment.jobs)
-            charts = analyst.call(
-                ANALYSE, making.experiment.experiment, making.work / TABLES, making.thresholds,
-                None if on_disk is None else sorted(on_disk), making.work / BUNDLE, secret, gives=list[bytes],
-            )  # fmt: skip
-            exported.result()
-    return charts
+def tables_and_pages(
+    making: Making, secret: str, meanwhile: Callable[[], object], running: ExitStack
+) -> tuple[list[bytes], Studio]:
+    """Read, export and analyse; the files beside the report are written while the analysis is imported.
+
+    Args:
+        making: what to make.
+        secret: for the marks in the place of pictures.
+        meanwhile: as of `make_report`.
+        running: ends the processes that draw, which are started before there is anything to draw.
+    """
+    reader = running.enter_context(OtherProcess(without=NO_FRAMES))
+    with ThreadPoolExecutor(1) as thread:
+        other_work = thread.submit(meanwhile)
+        reader.call(READ_LOGS, making, gives=NOTHING)
+        other_work.result()
+    reader.call(READ_TRIALS, making, gives=NOTHING)
+    with OtherProcess() as analyst, ThreadPoolExecutor(1) as thread:
+        studio = thread.submit(export, reader, making, running)
+        charts = analysed(making, secret, analyst)
+        return charts, studio.result()
 
 
-def last_call(process: OtherProcess, function: str, making: Making) -> None:
-    """Call the function, then give the process's memory back."""
-    process.call(function, making, gives=NOTHING)
-    process.close()
+def export(reader: OtherProcess, making: Making, running: ExitStack) -> Studio:
+    """Export, give the reader's memory back, and start those that will draw."""
+    reader.call(EXPORT, making, gives=NOTHING)
+    reader.close()
+    return running.enter_context(Studio())
 
 
-def draw(asked: list[bytes], folder: Path, secret: str) -> None:
+def analysed(making: Making, secret: str, analyst: OtherProcess) -> list[bytes]:
+    """Write the pages; what is to be drawn for them."""
+    Progress(quiet=making.quiet).say("analysing")
+    on_disk = checkpoint_steps(log.path for log in making.experiment.jobs)
+    steps = None if on_disk is None else sorted(on_disk)
+    tables, folder = making.work / TABLES, making.work / BUNDLE
+    name, thresholds = making.experiment.experiment, making.thresholds
+    return analyst.call(ANALYSE, name, tables, thresholds, steps, folder, secret, gives=list[bytes])
+
+
+def draw(asked: list[bytes], studio: Studio, folder: Path, secret: str) -> None:
     """Draw the charts, and put them into the page."""
-    from rl_pipeline.report.page.chart_messages import CHART
-    from rl_pipeline.report.page.pictures import write_pixels
-    from rl_pipeline.report.page.stand_ins import with_pictures
-    from rl_pipeline.report.page.studio import drawn
-
-    pictures = drawn([CHART.decode(chart) for chart in asked])
+    pictures = studio.pictures_of([CHART.decode(chart) for chart in asked])
     write_pixels(pictures, folder / CHARTS)
     page = folder / HTML_REPORT
     text = with_pictures(page.read_text(encoding="utf-8"), pictures, secret)

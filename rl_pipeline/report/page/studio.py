@@ -11,10 +11,8 @@ from types import TracebackType
 
 from rl_pipeline.processes import Helper
 from rl_pipeline.report.charts.chart import Chart
-from rl_pipeline.report.page.chart_messages import asked
+from rl_pipeline.report.page.chart_messages import asked, drawings_in, picture_in, question
 from rl_pipeline.report.page.drawing import Evaluated, evaluated
-from rl_pipeline.report.page.evaluator import drawings_in
-from rl_pipeline.report.page.finisher import picture_in, question
 from rl_pipeline.report.page.pictures import Picture, finished
 
 PAGE_PACKAGE = "rl_pipeline.report.page"
