@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -15,9 +14,9 @@ from typing import Any
 from rl_pipeline import pipeline
 from rl_pipeline.addresses import address
 from rl_pipeline.commands.found_trials import HandedOver
-from rl_pipeline.commands.other_process import OtherProcess
 from rl_pipeline.commands.progress import Progress
-from rl_pipeline.commands.report_stages import BUNDLE, FOUND, NO_FRAMES, Making
+from rl_pipeline.commands.report_reading import WORTH_A_PROCESS, SecondReader
+from rl_pipeline.commands.report_stages import BUNDLE, FOUND, Making
 from rl_pipeline.commands.report_state import ReportState, log_state, program_state
 from rl_pipeline.commands.stage_tables import read_tables, write_tables
 from rl_pipeline.discovery import ExperimentOnDisk
@@ -29,11 +28,18 @@ from rl_pipeline.tables.store import TableStore
 from rl_pipeline.trial_files.elsewhere import trials_below
 
 PARSE = f"{__name__}:parse"
-WORTH_A_PROCESS = 16_000_000  # bytes of logs that another process saves more time with than its start costs
 
 
-def read_job_tables(making: Making) -> None:
+def prepare() -> None:
+    """Nothing: what calling this needs, reading needs too, and it is imported now."""
+
+
+def read_all_logs(making: Making, second: SecondReader | None) -> None:
     """Logs to tables.
+
+    Args:
+        making: what to make.
+        second: another process, if one was started; else one is where that is worth it.
 
     Raises:
         ConfigurationError: the thresholds cannot be read.
@@ -42,7 +48,7 @@ def read_job_tables(making: Making) -> None:
     experiment, progress = making.experiment, Progress(quiet=making.quiet)
     pipeline.load_thresholds(making.thresholds)  # told before any work
     kept = KeptTables(ReportState(making.out).tables_url)
-    jobs = read_logs(experiment.jobs, kept, progress, force=making.force)
+    jobs = read_logs(experiment.jobs, kept, progress, force=making.force, second=second)
     require_metrics(experiment, jobs)
     kept.write()
     write_tables(pipeline.tables_of_jobs([job.tables for job in jobs]), making.work / TABLES)
@@ -107,7 +113,12 @@ class KeptTables:
 
 
 def read_logs(
-    logs: Sequence[pipeline.JobLog], kept: KeptTables, progress: Progress, *, force: bool
+    logs: Sequence[pipeline.JobLog],
+    kept: KeptTables,
+    progress: Progress,
+    *,
+    force: bool,
+    second: SecondReader | None = None,
 ) -> list[pipeline.JobTables]:
     """The tables of all logs, kept ones where the log is as it was; many bytes are read by two processes."""
     known = {log.job_key: None if force else kept.tables_of(log) for log in logs}
@@ -115,12 +126,12 @@ def read_logs(
         if known[log.job_key] is not None:
             progress.say(f"{log.path.name} is as it was")
     waiting = deque(sorted((log for log in logs if known[log.job_key] is None), key=lambda log: -log.size_bytes))
-    read = {log.job_key: job for log, job in _read(waiting, kept, progress)} if waiting else {}
+    read = {log.job_key: job for log, job in _read(waiting, kept, progress, second)} if waiting else {}
     return [known[log.job_key] or read[log.job_key] for log in logs]
 
 
 def _read(
-    waiting: deque[pipeline.JobLog], kept: KeptTables, progress: Progress
+    waiting: deque[pipeline.JobLog], kept: KeptTables, progress: Progress, second: SecondReader | None
 ) -> list[tuple[pipeline.JobLog, pipeline.JobTables]]:
     names = ", ".join(sorted(log.path.name for log in waiting))
     with progress.bar(f"reading {names}", sum(log.size_bytes for log in waiting), "B") as advance:
@@ -132,12 +143,12 @@ def _read(
             return _taken(waiting, here)
 
         def there(log: pipeline.JobLog) -> pipeline.JobTables:
-            job = kept.keep(log, lambda: other.call(PARSE, log, kept.url, gives=pipeline.JobTables))
+            job = kept.keep(log, lambda: other.process.call(PARSE, log, kept.url, gives=pipeline.JobTables))
             advance(log.size_bytes)
             return job
 
-        with OtherProcess(without=NO_FRAMES) as other, ThreadPoolExecutor(1) as thread:
-            theirs = thread.submit(_taken, waiting, there)
+        with second or SecondReader() as other:
+            theirs = other.thread.submit(_taken, waiting, there)
             return _taken(waiting, here) + theirs.result()
 
 

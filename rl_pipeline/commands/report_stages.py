@@ -27,7 +27,8 @@ from rl_pipeline.report.page.studio import Studio
 BUNDLE, FOUND = "bundle", "found"
 NOTHING = type(None)
 MAKING = "rl_pipeline.commands.report_making"
-READ_LOGS, READ_TRIALS, EXPORT = f"{MAKING}:read_job_tables", f"{MAKING}:read_trial_tables", f"{MAKING}:export"
+READ_LOGS = "rl_pipeline.commands.report_reading:read_job_tables"
+READ_TRIALS, EXPORT = f"{MAKING}:read_trial_tables", f"{MAKING}:export"
 ANALYSE = "rl_pipeline.commands.report_analysing:analyse"
 # Arrow imports pandas to ask whether a list is a series: a third of a second and 30 MB, and readers have none.
 NO_FRAMES = ("pandas",)
