@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO
 
 import msgspec
 
@@ -18,7 +17,6 @@ from rl_pipeline.addresses import is_elsewhere
 from rl_pipeline.reader.trial_folders import RESULT, Found, IsAsItWas, NotRead, TrialFile
 from rl_pipeline.trial_files.elsewhere import trials_below
 
-TOGETHER = 1024  # finds of one frame
 LENGTH_BYTES = 4
 
 
@@ -49,10 +47,6 @@ class FoundTrials:
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
         self._folder = folder
-        self._file: IO[bytes] | None = None
-        self._root: Path | None = None
-        self._top = ""
-        self._told: list[Told] = []
 
     def __enter__(self) -> FoundTrials:
         return self
@@ -60,29 +54,19 @@ class FoundTrials:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end_root()
         for file in self._folder.iterdir() if error is not None else ():
             file.unlink()  # half a walk must not pass for a whole one
 
-    def note(self, root: Path, found: Found) -> None:
-        """Keep a find; those of one root come one after the other."""
-        if root != self._root:
-            self._end_root()
-            self._root, self._top = root, _top(root)
-            self._file = (self._folder / _name(self._top)).open("wb")
-        self._told.append(_told(found, self._top))
-        if len(self._told) == TOGETHER:
-            self._flush()
+    def add(self, root: Path, content: bytes) -> None:
+        """Keep some finds below a root, as `encoded` makes them."""
+        with (self._folder / _name(_top(root))).open("ab") as file:
+            file.write(len(content).to_bytes(LENGTH_BYTES, "little") + content)
 
-    def _flush(self) -> None:
-        content, self._told = ENCODE(self._told), []
-        if self._file is not None:
-            self._file.write(len(content).to_bytes(LENGTH_BYTES, "little") + content)
 
-    def _end_root(self) -> None:
-        if self._file is not None:
-            self._flush()
-            self._file.close()
+def encoded(root: Path, finds: Sequence[Found]) -> bytes:
+    """What was found below a root, as bytes that are the same for the same finds."""
+    top = _top(root)
+    return ENCODE([_told(found, top) for found in finds])
 
 
 class HandedOver:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,6 @@ from rl_pipeline.commands.progress import Progress
 from rl_pipeline.commands.report_state import Inputs, ReportState
 from rl_pipeline.discovery import ExperimentOnDisk, discover, parse_log_pattern
 from rl_pipeline.errors import ConfigurationError
-from rl_pipeline.reader.trial_folders import Found
 from rl_pipeline.report.output_folder import require_writable, work_folder
 from rl_pipeline.settings import Settings
 
@@ -114,16 +113,16 @@ class Looking:
         """Look at the trials if that was not done yet, and keep what is found in a folder."""
         if self._inputs is not None:
             with suppress(OSError), FoundTrials(found) as trials:
-                self._look(trials.note)
+                self._look(trials)
 
     def remember(self, files: Sequence[str]) -> None:
         """The report was made from what was looked at, and these are its files."""
         if self._digest is not None:
             self._state.remember(self._digest, files)
 
-    def _look(self, note: Callable[[Path, Found], None] | None = None) -> None:
+    def _look(self, keep: FoundTrials | None = None) -> None:
         inputs, self._inputs = self._inputs, None
-        self._digest = None if inputs is None else inputs.digest(self._state.leaves, note)
+        self._digest = None if inputs is None else inputs.digest(self._state.leaves, keep)
 
 
 def chosen_experiment(request: ReportRequest, settings: Settings, progress: Progress) -> ExperimentOnDisk:

@@ -15,14 +15,16 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from importlib import metadata
+from itertools import islice
 from pathlib import Path
 
 from rl_pipeline import __version__
 from rl_pipeline.addresses import address, is_elsewhere
+from rl_pipeline.commands.found_trials import FoundTrials, encoded
 from rl_pipeline.discovery import ExperimentOnDisk, JobLog, checkpoint_steps
 from rl_pipeline.places import file_facts
 from rl_pipeline.reader.trial_folders import Found, TrialFile
@@ -31,7 +33,8 @@ from rl_pipeline.trial_files.elsewhere import trials_below
 STATE_FOLDER = ".rl_pipeline_state"
 STATE_FILE = "report.json"
 LEAVES_FILE = "trial_folders"
-STATE_VERSION = 1
+STATE_VERSION = 2
+TOGETHER = 1024  # finds that are looked at in one go
 PACKAGE = Path(__file__).resolve().parents[1]
 # Code and templates; in a checkout the templates lie beside the package.
 PROGRAM = (PACKAGE, PACKAGE.parent / "templates")
@@ -64,11 +67,12 @@ class KnownLeaves:
         names = text.decode("utf-8", "surrogateescape").split("\0")
         return frozenset(name.removeprefix(begin) for name in names if name.startswith(begin))
 
-    def note(self, root: Path, found: Found, known: frozenset[str]) -> None:
+    def note(self, root: Path, finds: Sequence[Found], known: frozenset[str]) -> None:
         """Take note of what was found."""
-        if self._file is not None and isinstance(found, TrialFile) and found.is_leaf:
-            self._found.append(f"{root}/{found.folder}")
-            self._is_new = self._is_new or found.folder not in known
+        if self._file is not None:
+            leaves = [found.folder for found in finds if isinstance(found, TrialFile) and found.is_leaf]
+            self._found += [f"{root}/{folder}" for folder in leaves]
+            self._is_new = self._is_new or not known.issuperset(leaves)
 
     def write(self) -> None:
         """Keep what was found; a folder that takes none costs only time."""
@@ -161,12 +165,12 @@ class Inputs:
         for part in _parts(experiment, thresholds):
             self._add(part)
 
-    def digest(self, leaves: KnownLeaves | None = None, note: Callable[[Path, Found], None] | None = None) -> str:
+    def digest(self, leaves: KnownLeaves | None = None, keep: FoundTrials | None = None) -> str:
         """Look at the trials; the digest of everything. To be called once.
 
         Args:
             leaves: folders of trials that were looked into before; the digest is the same without.
-            note: is told what is found below which root.
+            keep: receives what is found.
 
         Raises:
             OSError: as above.
@@ -175,11 +179,13 @@ class Inputs:
         for root in self._experiment.trial_roots:
             self._add(str(root))
             known = leaves.below(root)
-            for found in trials_below(root, known=known):
-                leaves.note(root, found, known)
-                if note is not None:
-                    note(root, found)
-                self._add("\t".join(map(str, found)))
+            walk = trials_below(root, known=known)
+            while finds := list(islice(walk, TOGETHER)):
+                leaves.note(root, finds, known)
+                content = encoded(root, finds)
+                self._digest.update(content)
+                if keep is not None:
+                    keep.add(root, content)
         return self._digest.hexdigest()
 
     def _add(self, part: str) -> None:

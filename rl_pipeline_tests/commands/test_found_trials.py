@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rl_pipeline.commands.found_trials import TOGETHER, FoundTrials, HandedOver
+from rl_pipeline.commands.found_trials import FoundTrials, HandedOver, encoded
 from rl_pipeline.reader.trial_folders import NotRead, TrialFile
 from rl_pipeline.trial_files.elsewhere import trials_below
 from rl_pipeline.trial_ledger import read_trials
@@ -25,8 +25,7 @@ def root(tmp_path: Path) -> Path:
 def hand_over(folder: Path, *roots: Path) -> HandedOver:
     with FoundTrials(folder) as trials:
         for root in roots:
-            for found in trials_below(root):
-                trials.note(root, found)
+            trials.add(root, encoded(root, list(trials_below(root))))
     return HandedOver(folder)
 
 
@@ -38,13 +37,11 @@ def test_every_find_comes_back_in_order(root: Path, tmp_path: Path):
 
 
 def test_many_finds_of_several_roots_come_back(tmp_path: Path):
-    finds = [
-        TrialFile(f"/elsewhere/{n}", f"{n}", n, 2 * n, 2**64 - 1 - n, False, True) for n in range(2 * TOGETHER + 1)
-    ]
+    finds = [TrialFile(f"/elsewhere/{n}", f"{n}", n, 2 * n, 2**64 - 1 - n, False, True) for n in range(5)]
     with FoundTrials(tmp_path / "found") as trials:
         for root in (Path("/a"), Path("/b")):
-            for find in finds:
-                trials.note(root, find)
+            trials.add(root, encoded(root, finds[:2]))
+            trials.add(root, encoded(root, finds[2:]))
 
     assert list(HandedOver(tmp_path / "found")(Path("/b"))) == finds
     assert list(HandedOver(tmp_path / "found")(Path("/a"))) == finds
@@ -67,7 +64,7 @@ def test_a_root_that_nobody_walked_is_walked(root: Path, tmp_path: Path):
 
 def stop_half_way(root: Path, folder: Path) -> None:
     with FoundTrials(folder) as trials:
-        trials.note(root, next(iter(trials_below(root))))
+        trials.add(root, encoded(root, list(trials_below(root))[:1]))
         raise OSError("gone")
 
 

@@ -149,7 +149,7 @@ def test_a_report_that_somebody_touched_is_not_current(out: Path):
         assert ReportState(out).current_since("a") is None
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"version": 1, "inputs": "a", "files": 5}', "\0"])
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"version": 2, "inputs": "a", "files": 5}', "\0"])
 def test_a_damaged_state_is_none(out: Path, content: str):
     ReportState(out).remember("a", FILES)
     (out / STATE_FOLDER / "report.json").write_text(content)
