@@ -17,8 +17,9 @@ import hashlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -98,9 +99,13 @@ def _write_table(table: pa.Table, row: type[Any], folder: Path) -> Iterator[str]
     """One table under all its names."""
     _write_in_place(folder / f"{row.TABLE}.parquet", lambda file: write_parquet(file, table, arrow_schema(row)))
     yield f"{row.TABLE}.parquet"
-    for name in (f"{row.TABLE}.csv", *([PUBLISHED[row]] if row in PUBLISHED else [])):
-        _write_in_place(folder / name, _csv_writer(table, _csv_column))
-        yield name
+    own = f"{row.TABLE}.csv"
+    _write_in_place(folder / own, _csv_writer(table, _csv_column))
+    yield own
+    if row in PUBLISHED:
+        with (folder / own).open("rb") as content:
+            _write_in_place(folder / PUBLISHED[row], partial(shutil.copyfileobj, content))
+        yield PUBLISHED[row]
 
 
 def file_names(jobs: Sequence[str]) -> dict[str, str]:
