@@ -156,6 +156,11 @@ MESSAGES: dict[str, Explanation] = {
         "Sensors and the job_index asset look below RL_PIPELINE_ROOTS. Without it, partitions are registered by "
         "hand with `rl-pipeline discover ROOT --register`.",
     ),
+    "output-is-input": Explanation(
+        "The report's folder is one of its inputs",
+        "The last argument is where the report is written, and it was given as logs or trials as well. Pages among "
+        "logs would be in the way of both. A folder below the experiment's, such as EXPERIMENT/report, is fine.",
+    ),
     "output-not-writable": Explanation(
         "The report's folder can not be written",
         "The bundle is written beside the earlier one and renamed into place, so the folder itself must take new "

@@ -149,12 +149,21 @@ def _mapping(text: str, where: str) -> dict[Any, Any]:
     try:
         tree = yaml.load(text, Loader=_UniqueKeyLoader)
     except (yaml.YAMLError, RecursionError, TypeError, ValueError) as error:
-        raise _refusal("The thresholds file is not valid YAML", where, str(error)) from None
+        raise _refusal("The thresholds file is not valid YAML", where, _told(error)) from None
     if tree is None:
         return {}
     if not isinstance(tree, dict):
         raise _refusal("The thresholds file is not a mapping", where, f"found {shown(tree)}")
     return tree
+
+
+def _told(error: Exception) -> str:
+    """The mistake and its place on one line; YAML's own words tell it on several, with a copy of the file."""
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    if mark is None:
+        return " ".join(str(error).split())
+    problem = getattr(error, "problem", None) or getattr(error, "context", None)
+    return f"line {mark.line + 1}, column {mark.column + 1}: {problem}"
 
 
 def _entries(tree: Mapping[Any, Any], problems: list[str]) -> Iterator[tuple[str, str, object]]:

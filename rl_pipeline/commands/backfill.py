@@ -11,6 +11,7 @@ import click
 from rl_pipeline.commands.discover import only_named
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.errors import DataError
+from rl_pipeline.report.formatting import plural
 from rl_pipeline.settings import Settings
 
 SHOWN_FAILURES = 10
@@ -44,7 +45,9 @@ def run(root: Path, *, experiment: str | None, force: bool) -> None:
         for note in notes(registration):
             progress.warn(f"note: {note}")
         progress.say(told(registration))
-        with progress.bar(f"{partitions} partitions of {len(experiments)} experiments", partitions, "") as advance:
+        with progress.bar(
+            f"{plural(partitions, 'partition')} of {plural(len(experiments), 'experiment')}", partitions, ""
+        ) as advance:
 
             def tell(outcome: Outcome) -> None:
                 advance(1)

@@ -48,6 +48,7 @@ def run(request: ReportRequest) -> None:
             do="give a path as the last argument, and copy the folder afterwards",
             slug="report-elsewhere",
         )
+    require_other_folder(request)
     require_writable(request.out)
     thresholds = request.thresholds or settings.thresholds
     experiment = chosen_experiment(request, settings, progress)
@@ -59,6 +60,24 @@ def run(request: ReportRequest) -> None:
         make(request, experiment, thresholds, looking, progress)
     progress.say(f"page: {request.out / 'report.html'}")
     progress.say(f"report: {request.out / 'metrics_report.md'}")
+
+
+def require_other_folder(request: ReportRequest) -> None:
+    """Refuse to write into a folder that was given as an input.
+
+    Raises:
+        ConfigurationError: it was.
+    """
+    out = os.path.realpath(request.out)
+    inputs = [path for path in (*request.logs, *request.trace_jobs) if not is_elsewhere(path)]
+    if out in map(os.path.realpath, inputs):
+        raise ConfigurationError(
+            "the report would be written among its inputs",
+            where=str(request.out),
+            expected="a folder of its own as the last argument; one below the experiment's is fine",
+            do=f"name another one, such as {request.out / 'report'}",
+            slug="output-is-input",
+        )
 
 
 def make(

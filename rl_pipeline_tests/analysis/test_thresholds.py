@@ -94,3 +94,12 @@ def test_all_mistakes_are_told_together():
 def test_any_text_is_either_thresholds_or_a_refusal(text: str):
     with suppress(ConfigurationError):
         assert len(thresholds_from_text(text, where="site.yaml")) == len(default_thresholds())
+
+
+def test_a_mistake_in_yaml_is_told_on_one_line_with_its_place():
+    with pytest.raises(ConfigurationError) as raised:
+        thresholds_from_text("R1:\n  a: [1\nR2: {}\n", where="t.yaml")
+
+    # The list of line 2 was not closed when line 3 went on with a mapping.
+    assert "line 3, column 3: expected ',' or ']', but got ':'" in str(raised.value)
+    assert "<unicode string>" not in str(raised.value)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -80,6 +81,7 @@ def write_index(folder: Path) -> Index:
     """
     require_writable(folder)
     entries, unread = reports_below(folder)
+    entries = told_apart(entries)
     pages = {INDEX_PAGE: index_page(entries, unread), COMPARISON_PAGE: comparison_page(entries, pairs_of(entries))}
 
     def write(target: Path) -> None:
@@ -87,6 +89,15 @@ def write_index(folder: Path) -> Index:
             (target / name).write_text(text, encoding="utf-8", newline="\n")
 
     return Index(folder=folder, experiments=entries, unread=unread, files=replace_files(folder, write))
+
+
+def told_apart(entries: Sequence[Listed]) -> tuple[Listed, ...]:
+    """The experiments, with their folder behind the name where several have that name."""
+    times = Counter(entry.experiment for entry in entries)
+    return tuple(
+        entry if times[entry.experiment] == 1 else replace(entry, experiment=f"{entry.experiment} · {entry.key}")
+        for entry in entries
+    )
 
 
 def index_page(entries: Sequence[Listed], unread: Sequence[Unlisted]) -> str:

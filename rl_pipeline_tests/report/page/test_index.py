@@ -72,6 +72,17 @@ def test_folders_are_searched_to_a_depth_and_hidden_ones_are_not(tmp_path: Path,
     assert [entry.key for entry in reports_below(tmp_path)[0]] == ["a", "team/b", "team/c/d"]
 
 
+def test_experiments_of_one_name_are_told_apart_by_their_folder(tmp_path: Path, document: dict[str, Any]):
+    for key in ("a/run", "b/run"):
+        put(tmp_path, key, document)
+    put(tmp_path, "c", {**document, "experiment": "other"})
+
+    index = write_index(tmp_path)
+
+    name = document["experiment"]
+    assert [entry.experiment for entry in index.experiments] == [f"{name} · a/run", f"{name} · b/run", "other"]
+
+
 def test_addresses_are_relative_and_quoted(tmp_path: Path, document: dict[str, Any]):
     put(tmp_path, "a b#c?d%", document)
     (entry,), _ = reports_below(tmp_path)
