@@ -91,6 +91,8 @@ def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[An
     return dict(yaml.SafeLoader.construct_mapping(loader, node, deep=True))
 
 
+FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # of the package's own file, which has no mistakes to tell
+
 _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
 
 
@@ -99,7 +101,7 @@ def default_thresholds() -> Thresholds:
     """The thresholds of the package."""
     text = files("rl_pipeline.analysis").joinpath("thresholds.yaml").read_text(encoding="utf-8")
     found: dict[tuple[str, str], Threshold] = {}
-    for rule, entries in yaml.safe_load(text).items():
+    for rule, entries in yaml.load(text, Loader=FAST_LOADER).items():
         for name, entry in entries.items():
             found[rule, name] = Threshold(
                 rule=rule,
