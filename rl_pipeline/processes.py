@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 from typing import IO
 
@@ -22,6 +23,7 @@ PROGRAM += "do_without({absent!r}); from {module} import answer; answer_all(answ
 PACKAGES = Path(__file__).parents[1]  # where the package lies, however it was found
 LAST_WORDS_S = 10.0  # a helper whose input is closed ends after the message it is at
 LENGTH_BYTES = 8
+PIPE_BYTES = 2**20
 
 Answer = Callable[[bytes], bytes]
 
@@ -45,18 +47,25 @@ class Helper:
             module,
             *places,
         ]
-        self.process: subprocess.Popen[bytes] | None = None
-        if sys.executable:
-            with suppress(OSError):
-                self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process: subprocess.Popen[bytes] | None = _started(command) if sys.executable else None
+        self._telling, self._hearing = Lock(), Lock()
 
     def ask(self, message: bytes) -> bytes | None:
-        """The answer; None when the helper could not be started, or died."""
+        """The answer; None when the helper could not be started, or died.
+
+        Several threads may ask: the next question is told while the answer to the last one is awaited, so that the
+        helper goes on without a pause. Answers come in the order of the questions.
+        """
         if self.process is None or self.process.stdin is None or self.process.stdout is None:
             return None
         try:
-            _send(self.process.stdin, message)
-            return _receive(self.process.stdout)
+            with self._telling:
+                _send(self.process.stdin, message)
+                self._hearing.acquire()  # in the order of telling
+            try:
+                return _receive(self.process.stdout)
+            finally:
+                self._hearing.release()
         except (OSError, ValueError):
             return None
 
@@ -73,6 +82,14 @@ class Helper:
             process.kill()
             process.wait()
         process.stdout.close()
+
+
+def _started(command: Sequence[str]) -> subprocess.Popen[bytes] | None:
+    """The process, with pipes as wide as the system gives them: an answer need not wait until somebody listens."""
+    for pipe_bytes in (PIPE_BYTES, -1):
+        with suppress(OSError):
+            return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=pipe_bytes)
+    return None
 
 
 def do_without(modules: Sequence[str]) -> None:

@@ -14,8 +14,10 @@ path counts; the others are told in `skipped_trials`.
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
@@ -58,6 +60,7 @@ CODE = (
     "dialects/exception_classes.py", "dialects/stored_values.py", "redaction.py", "reader/trial_folders.py",
     "trial_files/reading.py",
 )  # fmt: skip
+OBJECTS_BETWEEN_LOOKS = 100_000
 TOGETHER = 256  # paths that are looked at in one go
 PATH_LIMIT = 8192  # characters of a path; no file system has longer ones
 PASSING = -1  # in place of a size: why the file was not read is a reason of the moment
@@ -90,14 +93,26 @@ def read_trials(
         on_progress: told how many files were handled since the last call.
         walk: finds trials below a root; what was found before may be given instead.
     """
-    reading = _Reading(EntryParts(ledger, reading_version()), workers, on_progress or (lambda _: None))
-    try:
-        for number, root in enumerate(distinct_roots(roots)):
-            reading.read_root(number, root, walk)
-        entries = reading.finish()
-    finally:
-        reading.close()
+    with _rare_looks_for_cycles():
+        reading = _Reading(EntryParts(ledger, reading_version()), workers, on_progress or (lambda _: None))
+        try:
+            for number, root in enumerate(distinct_roots(roots)):
+                reading.read_root(number, root, walk)
+            entries = reading.finish()
+        finally:
+            reading.close()
     return _tables(entries, reading.skipped, are_fit=not reading.unfit)
+
+
+@contextmanager
+def _rare_looks_for_cycles() -> Iterator[None]:
+    """Reading makes many objects and no cycles; each look for some would go through all that the program holds."""
+    usual = gc.get_threshold()
+    gc.set_threshold(max(usual[0], OBJECTS_BETWEEN_LOOKS) if usual[0] else 0, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 def distinct_roots(roots: Iterable[Path]) -> list[Path]:

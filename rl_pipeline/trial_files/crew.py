@@ -13,6 +13,7 @@ import msgspec
 from rl_pipeline.processes import Helper
 from rl_pipeline.trial_files.visiting import Task, Visited, question, visit, visited
 
+TASKS_EACH = 2  # one in hand, and one to go on with
 WORKER = "rl_pipeline.trial_files.worker"
 
 
@@ -26,7 +27,7 @@ class Crew:
     def __init__(self, size: int) -> None:
         self.helpers = [Helper(WORKER) for _ in range(size)]
         self._free: queue.SimpleQueue[Helper | None] = queue.SimpleQueue()
-        for helper in self.helpers:
+        for helper in [*self.helpers] * TASKS_EACH:
             self._free.put(helper)
 
     def visit(self, task: Task) -> Visited:

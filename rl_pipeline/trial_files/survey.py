@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from rl_pipeline.reader.trial_folders import TrialFile
-from rl_pipeline.trial_files.crew import Crew
+from rl_pipeline.trial_files.crew import TASKS_EACH, Crew
 from rl_pipeline.trial_files.visiting import Branch, Task, Visited, visit
 
 CHUNK_FILES = 256  # folders that are visited in one go
@@ -103,12 +103,12 @@ class Survey:
         """Whether other processes are worth their start, and have too little to go on with."""
         if self._crew is None and self._alone_s < ALONE_S and waiting < MANY:
             return False
-        return len(self._running) < 2 * self._others
+        return len(self._running) < (TASKS_EACH + 1) * self._others
 
     def _hand_out(self, task: Task) -> None:
         if self._crew is None or self._pool is None:
             self._crew = Crew(self._others)
-            self._pool = ThreadPoolExecutor(self._others, thread_name_prefix="trials")
+            self._pool = ThreadPoolExecutor(TASKS_EACH * self._others, thread_name_prefix="trials")
         self._running.append(self._pool.submit(self._crew.visit, task))
 
     def _visit_here(self, task: Task) -> Visited:
