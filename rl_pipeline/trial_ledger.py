@@ -61,6 +61,7 @@ CODE = (
     "trial_files/reading.py",
 )  # fmt: skip
 OBJECTS_BETWEEN_LOOKS = 100_000
+ROWS_WORTH_A_SLICE = 64
 TOGETHER = 256  # paths that are looked at in one go
 PATH_LIMIT = 8192  # characters of a path; no file system has longer ones
 PASSING = -1  # in place of a size: why the file was not read is a reason of the moment
@@ -309,10 +310,13 @@ def _tables(entries: pa.Table, skipped: Sequence[NotRead], *, are_fit: bool) -> 
 
 
 def _rows(table: pa.Table, numbers: np.ndarray[Any, Any]) -> pa.Table:
-    """The rows of these numbers; the table itself, not a copy, when that is all of them in order."""
-    if len(numbers) == table.num_rows and np.array_equal(numbers, np.arange(table.num_rows)):
-        return table
-    return table.take(pa.array(numbers, pa.int64()))
+    """The rows of these numbers; without a copy where many of them stand one after the other."""
+    begins = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
+    if len(begins) * ROWS_WORTH_A_SLICE > len(numbers):
+        return table.take(pa.array(numbers, pa.int64()))
+    lengths = np.diff(begins, append=len(numbers))
+    runs = zip(numbers[begins].tolist(), lengths.tolist(), strict=True)
+    return pa.concat_tables([table.slice(0, 0), *(table.slice(first, length) for first, length in runs)])
 
 
 def _trial_table(entries: pa.Table, *, are_fit: bool) -> pa.Table:

@@ -183,10 +183,13 @@ def _durations(
 
 def _seconds(starts: Times, ends: Times) -> list[float | None]:
     """Seconds from each start to its end; None when one is missing or the end comes first."""
-    return [
-        None if start is None or end is None or end < start else (end - start).total_seconds()
+    seconds = [
+        None if start is None or end is None else (end - start).total_seconds()
         for start, end in zip(starts, ends, strict=True)
     ]
+    if min(filter(None, seconds), default=0.0) >= 0:
+        return seconds
+    return [None if one is None or one < 0 else one for one in seconds]
 
 
 def _names(texts: list[str | None]) -> list[str | None]:

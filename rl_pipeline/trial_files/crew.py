@@ -13,6 +13,7 @@ import msgspec
 from rl_pipeline.processes import Helper
 from rl_pipeline.trial_files.visiting import Task, Visited, question, visit, visited
 
+NOT_NEEDED = ("typing_extensions", "_hashlib")  # other modules use them where they are there; they take long to import
 TASKS_EACH = 2  # one in hand, and one to go on with
 WORKER = "rl_pipeline.trial_files.worker"
 
@@ -25,7 +26,7 @@ class Crew:
     """
 
     def __init__(self, size: int) -> None:
-        self.helpers = [Helper(WORKER) for _ in range(size)]
+        self.helpers = [Helper(WORKER, without=NOT_NEEDED) for _ in range(size)]
         self._free: queue.SimpleQueue[Helper | None] = queue.SimpleQueue()
         for helper in [*self.helpers] * TASKS_EACH:
             self._free.put(helper)
