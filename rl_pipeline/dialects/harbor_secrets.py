@@ -23,6 +23,8 @@ ANY_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
 IDENTIFIER = re.compile(rb"[0a-f-]{12,}")
 QUOTED_IDENTIFIER = re.compile(rb'"[0a-f-]{12,}"')  # is found faster
 ANYTHING = b"\0"  # stands in no JSON text
+# Lines with a credential that is none by itself.
+NEXT_LINES = tuple(before + "aB3dE9fG5hJ7kL2m" for before in ("", '"', ": ", '": "', "= "))
 BETWEEN = b"\1"  # neither does this
 
 
@@ -64,7 +66,7 @@ class SecretCounter:
         # A name whose value stands in the next line is searched together with it.
         if announces and (b":\n" in text or redact(told).found):
             return sum(redact(text.decode("utf-8", "replace")).found.values())
-        self._remember(unknown, () if announces else (shape,))
+        self._remember([line for line in unknown if not _goes_on(line)] if announces else unknown, [shape][announces:])
         return 0
 
     def count_all(self, texts: Sequence[bytes], names: Sequence[tuple[bytes, ...]]) -> list[int]:
@@ -137,6 +139,12 @@ class SecretCounter:
             self._frame = ()
         self._lines.update(lines)
         self._shapes.update(shapes)
+
+
+def _goes_on(line: bytes) -> bool:
+    """Whether the next line may hold the credential that this one announces: then it is never known to be harmless."""
+    told = line.decode("utf-8", "replace")
+    return may_hold_any(told) and any(redact(f"{told}\n{value}").found for value in NEXT_LINES)
 
 
 def _shape(text: bytes, names: tuple[bytes, ...]) -> bytes:

@@ -43,6 +43,21 @@ def test_a_value_in_the_line_after_its_name_is_seen():
     assert [counter.count(f'{{"api_key":\n"{SECRET}"}}'.encode()) for _ in range(2)] == [1, 1]
 
 
+def test_a_line_that_announces_a_credential_of_the_next_one_is_not_taken_for_harmless():
+    counter = SecretCounter()
+    texts = [
+        '"api_key":',
+        f'"api_key":\n"{SECRET}"',
+        "Bearer ",
+        f"Bearer \n{SECRET}",
+        '"max_tokens":',
+        '"max_tokens":\n5',
+    ]
+
+    assert [counter.count(text.encode()) for text in texts] == [0, 1, 0, 1, 0, 0]
+    assert counter.count_all([text.encode() for text in texts], [()] * len(texts)) == [0, 1, 0, 1, 0, 0]
+
+
 def test_what_is_remembered_is_bounded():
     counter = SecretCounter()
 
