@@ -4,9 +4,10 @@ In: roots, and where the ledger lies. Out: the tables `trials` and `skipped_tria
 the same whether the ledger knew everything or nothing.
 
 Walking is cheap and always done; opening and parsing is not, so it is done for files whose size,
-time or inode the ledger does not know. Files flow through in batches, so memory holds the rows and
-one batch, never the documents. A file that disappeared leaves the result; a file that could not be
-read for a reason of the moment (permission, I/O) is tried again every time.
+time or inode the ledger does not know. Folders that it does not know are listed and read in one go,
+by several processes when there are many (`trial_files/survey.py`). Files flow through in batches, so
+memory holds the rows and one batch, never the documents. A file that disappeared leaves the result;
+a file that could not be read for a reason of the moment (permission, I/O) is tried again every time.
 
 Copies: of trials with one id (or, without ids, with one name, the same times and size) the first by
 path counts; the others are told in `skipped_trials`.
