@@ -1,7 +1,8 @@
 """Which checkpoint to keep: the exponential moving average of the reward, and what it can not tell apart.
 
 Rule: the EMA with α = 1/3 (span 5) over the canonical steps of the whole chain; candidates are the
-multiples of five but those among the first five steps, whose average is still young; the best EMA wins.
+multiples of five, at which weights are usually exported, and the last step that a log says was saved, but for the first
+five steps, whose average is still young; the best EMA wins.
 The reward is that of training with unscored samples as 0, so the choice is a hint where to evaluate, not a
 result.
 """
@@ -84,6 +85,7 @@ def choose_checkpoint(
     metric: str = REWARD,
     alpha: float = ALPHA,
     interval: int = INTERVAL,
+    last_saved: int | None = None,
     collapse: str | None = None,
 ) -> CheckpointChoice:
     """The checkpoint to keep, from canonical rows.
@@ -94,6 +96,7 @@ def choose_checkpoint(
         metric: what is averaged.
         alpha: weight of the newest step.
         interval: checkpoints are multiples of it.
+        last_saved: the last step that a log says was saved; a candidate whatever it is a multiple of.
         collapse: what a rule said about a collapse; without it the reward alone is looked at.
     """
     if not has_metric(rows, metric):
@@ -101,7 +104,7 @@ def choose_checkpoint(
     values, steps = values_of(rows, metric), steps_of(rows)
     averages = ema(values, alpha=alpha)
     table = {int(s): (plain(a), plain(v)) for s, a, v in zip(steps, averages, values, strict=True)}
-    candidates = _candidates(table, on_disk, interval)
+    candidates = _candidates(table, on_disk, interval, last_saved)
     usable = [c for c in candidates if c.excluded is None and c.ema is not None]
     if not usable:
         return _no_choice(rows, "no checkpoint that could be chosen", candidates)
@@ -154,11 +157,15 @@ def reward_collapse(values: FloatArray) -> str | None:
 
 
 def _candidates(
-    table: dict[int, tuple[float | None, float | None]], on_disk: Collection[int] | None, interval: int
+    table: dict[int, tuple[float | None, float | None]],
+    on_disk: Collection[int] | None,
+    interval: int,
+    last_saved: int | None,
 ) -> tuple[Candidate, ...]:
     regular = [step for step in table if step > 0 and step % interval == 0]
     saved = [step for step in table if on_disk is not None and step in on_disk]
-    steps = regular if set(regular) & set(saved) or not saved else sorted(saved)
+    steps = regular if set(regular) & set(saved) or not saved else saved
+    steps = sorted({*steps, *(step for step in table if step == last_saved and step > 0)})
     young = set(sorted(table)[:interval])
     return tuple(_candidate(step, table[step], on_disk, young=step in young) for step in steps)
 

@@ -122,3 +122,13 @@ def test_short_runs_have_no_checkpoint_to_choose(n):
 
     assert (choice.step, choice.ema, choice.tied_steps) == (None, None, ())
     assert choice.reason is not None
+
+
+def test_the_last_step_that_was_saved_is_a_candidate_whatever_it_is_a_multiple_of():
+    steps = _rows([0.1] * 20 + [0.9] * 4)
+
+    assert [c.global_step for c in choose_checkpoint(steps).candidates] == [5, 10, 15, 20]
+    choice = choose_checkpoint(steps, last_saved=24)
+    assert [c.global_step for c in choice.candidates] == [5, 10, 15, 20, 24]
+    assert choice.step == 24
+    assert choose_checkpoint(steps, last_saved=99) == choose_checkpoint(steps)

@@ -220,9 +220,20 @@ def build_context(
         masked=masked,
         tokens=token_means(rows, masked),
         replays=check_replays(rows),
-        checkpoints=choose_checkpoint(steps.rows, on_disk=on_disk, alpha=thresholds.value("R37", "ema_alpha")),
+        checkpoints=choose_checkpoint(
+            steps.rows,
+            on_disk=on_disk,
+            alpha=thresholds.value("R37", "ema_alpha"),
+            last_saved=_last_saved(frames.job_events),
+        ),
         now=now,
     )
+
+
+def _last_saved(events: pd.DataFrame) -> int | None:
+    """The last step whose checkpoint a log says was saved."""
+    steps = events.loc[events["kind"] == "checkpoint_saved", "step"].dropna()
+    return int(steps.max()) if len(steps) else None
 
 
 def _wait_shares(steps: StepSeries) -> dict[str | None, float | None]:

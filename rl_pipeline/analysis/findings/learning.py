@@ -225,16 +225,18 @@ def _turn_notes(context: RunContext) -> tuple[str, ...]:
     "checkpoint-choice",
     severity=INFO,
     title="Which checkpoint to keep",
-    threshold="largest moving average of reward (weight of the newest step {ema_alpha}) among the checkpoints; those "
-    "within one standard error of the difference can not be told apart",
+    threshold="largest moving average of reward (weight of the newest step {ema_alpha}) among steps that are "
+    "multiples of five (but the first) and the last one that a log says was saved; those within "
+    "one standard error of the difference can not be told apart",
     action="Evaluate the whole set on held-out tasks, with the base model beside it.",
     overturned_by="A held-out evaluation.",
 )
 def checkpoint_choice(context: RunContext) -> Answer:
     """The checkpoint with the best trailing reward, and the ones that are as good for all that is known.
 
-    Reads `reward/avg_raw_reward` of canonical steps and which checkpoints are on disk. Always tells a choice; warns
-    when the run has collapsed. The rule is the one of the people who train these models.
+    Reads `reward/avg_raw_reward` of canonical steps, the last save that a log tells, and which checkpoints are on disk
+    where the pipeline may look. Always tells a choice; warns when the run has collapsed. The rule is the one of the
+    people who train these models.
     """
     choice = context.checkpoints
     n = len(context.steps)
