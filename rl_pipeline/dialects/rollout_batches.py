@@ -33,7 +33,10 @@ NAME = "rollout_batches"
 NEEDLES = (b"Batch generation complete: ", b"Exception breakdown: ", b"Starting batch generation for ")
 HEADED = True
 
-STARTING = re.compile(r"Starting batch generation for (\d{1,9}) trials(?: \(mode=(training|eval)\b.{0,300}\))?\s*\Z")
+LONGEST_MODE = 300  # characters behind the word
+STARTING = re.compile(
+    rf"Starting batch generation for (\d{{1,9}}) trials(?: \(mode=(training|eval)\b.{{0,{LONGEST_MODE}}}\))?\s*\Z"
+)
 BREAKDOWN = re.compile(r"Exception breakdown: (?=\{)")
 COMPLETE = re.compile(
     r"Batch generation complete: (\d{1,9})/(\d{1,9}) successful, (\d{1,9}) failed instances"
@@ -87,14 +90,15 @@ class RolloutBatches:
             return BatchPlan(self, COMPLETION, digits) if spans == groups else None
         if (starting := STARTING.match(text)) is not None:
             is_first = spans[:1] == [starting.span(1)]
-            return BatchPlan(self, STARTED, digits, mode=starting.group(2)) if is_first else None
+            fits = len(text) + sum(digits) <= LONGEST_MODE  # the text of the mode, also with longer numbers
+            return BatchPlan(self, STARTED, digits, mode=starting.group(2)) if is_first and fits else None
         if BREAKDOWN.match(text) is None:
             return None
         entries = list(COUNT.finditer(text))
         names = tuple(repeated_name(entry.group(1), NAME_LIMIT) for entry in entries)
         printed = ", ".join(entry.group() for entry in entries)
         same = text == f"Exception breakdown: {{{printed}}}" and spans == [entry.span(2) for entry in entries]
-        is_plain = same and len(set(names)) == len(names)
+        is_plain = same and len(set(names)) == len(names) <= TYPES_LIMIT
         return BatchPlan(self, TOLD, digits, names=names) if is_plain else None
 
     def parse(self, message: Message) -> Outcome:
@@ -118,6 +122,7 @@ class RolloutBatches:
 
     def start(self, source: Source, total: int, mode: str | None, count: int) -> None:
         """Batches of so many trials begin."""
+        self.note_evaluations()
         self.modes_seen.add(mode)
         self.pool(source, total).start(mode, count)
 

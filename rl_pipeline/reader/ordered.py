@@ -103,7 +103,7 @@ class OrderedLines:
         tail = self._book.tails[self._lines.tails[index]]
         end = scanned.span(self.indexes[index])[1] - 1
         text: bytes = scanned.window.data[int(scanned.ends[self._lines.hits[index]]) : end]
-        is_plain = tail.count is None and not tail.fixed
+        is_plain = tail.count is None and b"\x1b" not in text
         return head.words + (text.decode("ascii") if is_plain else without_suffix(plain_text(text))[0])
 
     def message(self, index: int) -> Message:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cached_property
 from operator import itemgetter
@@ -102,13 +102,14 @@ class PlannedWindow:
                 digits=group.digits,
             )
 
-    def learn(self) -> None:
-        """Learn from lines of this window that were read the long way."""
+    def learn(self, opens: Callable[[str], bool]) -> None:
+        """Learn from lines of this window that were read the long way; for `opens` see `ShapeBook.learn`."""
         scanned = self.scanned
         for hit in self.unknown:
             line = scanned.hit_list[hit]
             begin, end = scanned.span(line)
-            self.book.learn(scanned.window.data[begin:end], int(scanned.kinds[hit]), int(scanned.ends[hit]) - begin)
+            raw, needle_end = scanned.window.data[begin:end], int(scanned.ends[hit]) - begin
+            self.book.learn(raw, int(scanned.kinds[hit]), needle_end, opens)
 
 
 class _Resolver:

@@ -119,7 +119,7 @@ class Reading:
             for messages in self.planned.together(before, self._dated_lines):
                 self._saw(messages.logged_at)
                 yield messages
-            self.planned.learn()
+            self.planned.learn(self.demultiplexer.opens)
 
     def _saw(self, moments: Any) -> None:  # noqa: ANN401 - datetime64 of numpy
         """Times of lines that were read many at a time; none has a zone."""

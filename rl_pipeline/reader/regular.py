@@ -26,7 +26,7 @@ DIGITS = re.compile(rb"[0-9]+")
 COLOUR = re.compile(rb"\x1b\[[0-9;]{0,12}m")
 BARE_COLOUR = re.compile(rb"\[[0-9;]{1,12}m")  # what is left of one without its escape byte
 MAX_LINE = 4096  # longer lines go the long way
-MOST_DIGITS = 9
+MOST_SUFFIX = 600  # characters; with a longer number, too, `without_suffix` finds it
 
 
 class Plan(Protocol):
@@ -171,7 +171,7 @@ def _tail(raw: bytes) -> Tail | None:
     inside = [any(begin <= start < stop for begin, stop in colours) for start, _ in runs]
     plain = COLOUR.sub(b"", raw)[:-1].decode("ascii")
     words, _ = without_suffix(plain)
-    if len(COLOUR.split(raw, maxsplit=1)[0].rstrip(b"\n")) < len(words):
+    if len(COLOUR.split(raw, maxsplit=1)[0].rstrip(b"\n")) < len(words) or len(plain) - len(words) > MOST_SUFFIX:
         return None
     suffix = REPEATED.search(plain, len(words)) if len(words) < len(plain) else None
     count, numbers, spans = None, [], []

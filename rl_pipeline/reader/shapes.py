@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rl_pipeline.reader.folds import FOLD_BEGIN, FOLD_ENDS, folded_at
@@ -129,13 +129,14 @@ class ShapeBook:
             self._arrays = ShapeArrays(self, len(self.planner.needles), self._head_kinds, self._tail_kinds)
         return self._arrays
 
-    def learn(self, raw: bytes, kind: int, end: int) -> None:
+    def learn(self, raw: bytes, kind: int, end: int, opens: Callable[[str], bool]) -> None:
         """Take the shape of a line that was read the long way.
 
         Args:
             raw: the line, line feed included.
             kind: number of its needle.
             end: where the needle ends in it for the first time.
+            opens: whether a payload may be the first line of a longer message; such lines have no plan.
         """
         shape = None if self.is_full else learn(raw, end)
         if shape is None:
@@ -146,7 +147,7 @@ class ShapeBook:
             begin = len(head.words)
             spans = [(start + begin, stop + begin) for start, stop in tail.spans]
             message = Message(line=1, byte_offset=0, source=head.source, payload=head.words + tail.words, logger="any")
-            plan = self.planner.plan(message, spans, dated=head.dated)
+            plan = None if opens(message.payload) else self.planner.plan(message, spans, dated=head.dated)
             self.plans[key] = None if plan is None else self._same.setdefault(plan, plan)
             self._arrays = None
 

@@ -217,3 +217,49 @@ def test_both_ways_give_the_same_tables_where_they_once_did_not(tmp_path, line, 
     assert (also_recognised, also_report) == (recognised, report)
     for name, table in expected.items():
         assert tables[name].to_pylist() == table.to_pylist(), name
+
+
+STARTED, FINISHED = USUAL_HEAD + "Started: '{name}'", USUAL_HEAD + "Finished: '{name}', time cost: 1.50s"
+BATCH = USUAL_HEAD + "Starting batch generation for 8 trials"
+TYPES = ", ".join(f"'{first}{second}': 1" for first in "abcdefghijk" for second in "ABCDEFGHIJKLMNOPQRST")
+LONG_SUFFIX = " [repeated {number}x across cluster] (Ray deduplicates " + "logs " * 120 + ")" + " " * 52
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param([FINISHED.format(name=name) for name in ("a={", "b")], id="a timer that opens a dict"),
+        pytest.param([BATCH + " (mode=eval (a={'b))", COMPLETE.format(number=8)], id="a mode that opens a dict"),
+        pytest.param(
+            [BATCH + f" (mode=eval {'n' * 298}{number})" for number in (1, 12)], id="a mode that grows too long"
+        ),
+        pytest.param([USUAL_HEAD + f"Exception breakdown: {{{TYPES}}}"], id="more exception types than are believed"),
+        pytest.param([USUAL_HEAD + "Exception breakdown: {'A': 1}\x1b[m"], id="an orphan with a colour of no number"),
+        pytest.param(
+            [STARTED.format(name="a") + LONG_SUFFIX.format(number=number) for number in (7, 123_456)],
+            id="a suffix that grows too long",
+        ),
+        pytest.param(
+            [f"{RAY}{year}-06-03{USUAL_HEAD[22:]}Started: 'a'" for year in ("2026", "20x6", "2o2 ")], id="no stamp"
+        ),
+        pytest.param(
+            [
+                *[BATCH + f" (mode={mode})" for mode in ("eval", "training", "eval")],
+                FINISHED.format(name="eval"),
+                *[BATCH + f" (mode={mode})" for mode in ("eval", "training")],
+                *[COMPLETE.format(number=8)] * 2,
+            ],
+            id="an evaluation that begins when another has ended",
+        ),
+    ],
+)
+def test_odd_lines_that_come_again_are_read_as_when_they_came_first(tmp_path, lines):
+    path = tmp_path / "job.out"
+    path.write_text(FIRST + "\n".join([*lines * 20, ""]))
+
+    expected, recognised, report = one_by_one(path)
+    tables, also_recognised, also_report, _ = many_at_a_time(path)
+
+    assert (also_recognised, also_report) == (recognised, report)
+    for name, table in expected.items():
+        assert tables[name].to_pylist() == table.to_pylist(), name

@@ -136,11 +136,12 @@ static int is_shown(bytes data, bytes text, bytes compared, int64_t length) {
     return !different;
 }
 
-/* So many digits as a number; a large negative one when one is none. */
+/* So many digits as a number; a negative one when one is none, such that no sum in `stamp_at` is positive then, nor
+ * beyond what 64 bits hold. */
 static int64_t number_at(bytes data, int count) {
     int64_t value = 0;
     for (int place = 0; place < count; place++) {
-        if (!is_digit(data[place])) return -1000000000000;
+        if (!is_digit(data[place])) return -1000000000;
         value = value * 10 + (data[place] - '0');
     }
     return value;
