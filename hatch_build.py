@@ -36,8 +36,18 @@ def compiler() -> list[str] | None:
     return None
 
 
+def digest_of(file: Path) -> str:
+    """The digest of a file, as `rl_pipeline.reader.loops` makes it."""
+    return hashlib.blake2b(file.read_bytes(), digest_size=12).hexdigest()
+
+
+def digest_file(library: Path) -> Path:
+    """Where the digest of the library stands, by which one is known that was not written to its end."""
+    return library.with_suffix(".digest")
+
+
 def compile_loops(root: Path) -> Path:
-    """Compile beside the source.
+    """Compile beside the source; a file with the digest of what was made is put beside it.
 
     Args:
         root: the checkout.
@@ -47,13 +57,14 @@ def compile_loops(root: Path) -> Path:
         subprocess.SubprocessError: it failed.
     """
     source = root / FOLDER / "loops.c"
-    digest = hashlib.blake2b(source.read_bytes(), digest_size=12).hexdigest()
+    digest = digest_of(source)
     words = compiler() or [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"]
     target = root / FOLDER / library_name()
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         made = Path(folder) / target.name
         options = [*OPTIONS, f'-DSOURCE_DIGEST="{digest}"', "-o", str(made), str(source)]
         subprocess.run([*words, *options], check=True, timeout=BUILT_IN_TIME_S, capture_output=True)
+        digest_file(target).write_text(digest_of(made), "ascii")
         made.replace(target)
     return target
 
@@ -85,7 +96,8 @@ def hook() -> type[Any]:
             except (OSError, subprocess.SubprocessError) as error:
                 self.app.display_warning(f"loops.c is not compiled, large logs will be read slowly: {error}")
                 return
-            build_data["artifacts"].append(target.relative_to(self.root).as_posix())
+            for made in (target, digest_file(target)):
+                build_data["artifacts"].append(made.relative_to(self.root).as_posix())
             build_data["pure_python"] = False
             build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
 

@@ -87,6 +87,7 @@ def elsewhere(tmp_path, monkeypatch):
     """Source and library in a folder of their own."""
     shutil.copy(loops.SOURCE, tmp_path)
     shutil.copy(loops.LIBRARY, tmp_path)
+    shutil.copy(loops.digest_file(loops.LIBRARY), tmp_path)
     monkeypatch.setattr(loops, "SOURCE", tmp_path / loops.SOURCE.name)
     monkeypatch.setattr(loops, "LIBRARY", tmp_path / loops.LIBRARY.name)
     loops.load.cache_clear()
@@ -109,11 +110,27 @@ def test_a_library_of_another_source_is_told_and_done_without(elsewhere, caplog)
 
 
 def test_a_file_that_is_no_library_is_told_and_done_without(elsewhere, caplog):
-    loops.LIBRARY.unlink()
     loops.LIBRARY.write_bytes(b"no library")
+    loops.digest_file(loops.LIBRARY).write_text(loops.digest_of(b"no library"))
 
     assert loops.load() is None
     assert "ten times slower" in caplog.text
+
+
+@pytest.mark.parametrize("file", ["SOURCE", "DIGEST"])
+def test_a_library_without_what_tells_of_it_is_done_without(elsewhere, caplog, file):
+    (loops.SOURCE if file == "SOURCE" else loops.digest_file(loops.LIBRARY)).unlink()
+
+    assert loops.load() is None
+    assert "ten times slower" in caplog.text
+
+
+@pytest.mark.parametrize("damaged", [lambda made: made[:5000], lambda made: made[:8192] + bytes(len(made) - 8192)])
+def test_half_a_library_is_not_loaded(elsewhere, caplog, damaged):
+    loops.LIBRARY.write_bytes(damaged(loops.LIBRARY.read_bytes()))
+
+    assert loops.load() is None
+    assert "not whole" in caplog.text
 
 
 def test_the_build_compiles_beside_the_source(tmp_path):
@@ -127,7 +144,8 @@ def test_the_build_compiles_beside_the_source(tmp_path):
     code += "print(l.source_digest().decode())"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert told == loops.digest_of(loops.SOURCE.read_bytes())
-    assert sorted(path.name for path in folder.iterdir()) == sorted(["loops.c", made.name])
+    assert loops.digest_file(made).read_text() == loops.digest_of(made.read_bytes())
+    assert sorted(path.name for path in folder.iterdir()) == sorted(["loops.c", made.name, "loops.digest"])
 
 
 def test_a_build_without_compiler_fails_without_leaving_anything(tmp_path, monkeypatch):

@@ -20,22 +20,32 @@ LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "
 log = logging.getLogger(__name__)
 
 
-def digest_of(source: bytes) -> str:
-    """What a library says that it was compiled from."""
-    return hashlib.blake2b(source, digest_size=12).hexdigest()
+def digest_of(content: bytes) -> str:
+    """What a library says that it was compiled from; what stands beside a library that is whole."""
+    return hashlib.blake2b(content, digest_size=12).hexdigest()
+
+
+def digest_file(library: Path) -> Path:
+    """Where the digest of a library stands."""
+    return library.with_suffix(".digest")
 
 
 @cache
 def load() -> Loops | None:
-    """The loops; None, with a warning, where they were not compiled, or from another source."""
+    """The loops; None, with a warning, where they were not compiled, or from another source, or are not whole."""
     try:
+        if digest_of(LIBRARY.read_bytes()) != digest_file(LIBRARY).read_text("ascii", "replace"):
+            # A system that loads half a library may end the process.
+            log.warning("Large logs are read ten times slower: %s is not whole; install again.", LIBRARY.name)
+            return None
+        source = digest_of(SOURCE.read_bytes())
         library = ctypes.CDLL(str(LIBRARY))
         library.source_digest.restype = ctypes.c_char_p
         told = library.source_digest()
     except (OSError, AttributeError):
         log.warning("Large logs are read ten times slower: no compiler was found when rl-pipeline was installed.")
         return None
-    if told.decode("ascii", "replace") != digest_of(SOURCE.read_bytes()):
+    if told.decode("ascii", "replace") != source:
         log.warning("Large logs are read ten times slower: %s is older than its source; install again.", LIBRARY.name)
         return None
     return Loops(library)
