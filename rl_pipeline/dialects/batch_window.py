@@ -86,7 +86,8 @@ class BatchWindow:
         """`batches`: holds what is known beyond the window."""
         self._batches, self._lines = batches, lines
         self.waiting: dict[int, int] = {}
-        self.carried = {number for number, source in enumerate(lines.sources) if source in batches.breakdowns}
+        self._numbers = {source: number for number, source in enumerate(lines.sources)}
+        self.carried = {number for source, number in self._numbers.items() if source in batches.breakdowns}
         self.pools: dict[tuple[int, int], Outstanding] = {}
         self._indexes: list[int] = []  # of completion lines
         self._told: list[int] = []  # lines of their breakdowns, -1: none
@@ -157,16 +158,16 @@ class BatchWindow:
 
     def carry(self, source: Source) -> None:
         """Note that a source has a breakdown that was not read here."""
-        self.carried |= {number for number, other in enumerate(self._lines.sources) if other == source}
+        if (number := self._numbers.get(source)) is not None:
+            self.carried.add(number)
 
     def give_up(self, source: Source) -> Breakdown | None:
         """The breakdown of a source that was read here; none of it waits any more, here or elsewhere."""
-        for number, other in enumerate(self._lines.sources):
-            if other == source:
-                self.carried.discard(number)
-                index = self.waiting.pop(number, None)
-                return None if index is None else self._whole(index)
-        return None
+        if (number := self._numbers.get(source)) is None:
+            return None
+        self.carried.discard(number)
+        index = self.waiting.pop(number, None)
+        return None if index is None else self._whole(index)
 
     def _whole(self, index: int) -> Breakdown:
         """A breakdown with its text and counts."""

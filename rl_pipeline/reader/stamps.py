@@ -14,7 +14,8 @@ from typing import Any
 EPOCH = date(1970, 1, 1).toordinal()
 DATED_STAMP, UNDATED_STAMP = 23, 14  # characters
 DAY, SECOND = 86_400_000_000, 1_000_000  # microseconds
-A_LEAP_YEAR = 2024
+A_LEAP_YEAR, LEAP_DAY = 2024, 229
+NO_DAY = -1 << 40
 CLOSE = timedelta(days=100)  # nearer than that no other year can be closer, a month and a day earlier or later
 Resolve = Callable[[int, str], "datetime | None"]
 
@@ -77,20 +78,15 @@ def stamps_of(np: Any, days: Any, clock: Any, dated: Any) -> Stamps:  # noqa: AN
         clock: microseconds of the day.
         dated: whether a stamp has a date.
     """
-    valid, found = days >= 0, days.copy()
-    for day in np.unique(days).tolist():
-        for has_year in (False, True):
-            rows = (days == day) & (dated == has_year)
-            ordinal = _ordinal(day // 10_000 if has_year else A_LEAP_YEAR, day // 100 % 100, day % 100)
-            if ordinal is None or (not has_year and day == 229):
-                valid[rows] = False
-            elif has_year:
-                found[rows] = ordinal - EPOCH
-    return Stamps(np, found, clock, valid)
+    told, places = np.unique(days * 2 + dated, return_inverse=True)  # a log may name another day on each line
+    since = np.array([_days_since(stamp // 2, has_year=bool(stamp % 2)) for stamp in told.tolist()], np.int64)[places]
+    return Stamps(np, np.where(dated, since, days), clock, (days >= 0) & (since != NO_DAY))
 
 
-def _ordinal(year: int, month: int, day: int) -> int | None:
+def _days_since(day: int, *, has_year: bool) -> int:
+    """Days from 1970 to a day as it was read, of some leap year where none is told; `NO_DAY` of what is to be left."""
     try:
-        return date(year, month, day).toordinal()
+        ordinal = date(day // 10_000 if has_year else A_LEAP_YEAR, day // 100 % 100, day % 100).toordinal()
     except ValueError:
-        return None
+        return NO_DAY
+    return ordinal - EPOCH if has_year or day != LEAP_DAY else NO_DAY
