@@ -28,12 +28,10 @@ def library_name() -> str:
     return "loops.dll" if sys.platform == "win32" else "loops.so"
 
 
-def compiler() -> list[str] | None:
-    """The words that call a C compiler of this machine; None when there is none."""
-    for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
-        if name and shutil.which(name.split()[0]):
-            return name.split()
-    return None
+def compilers() -> list[list[str]]:
+    """The words that call each C compiler of this machine, the one that the person named first."""
+    names = (os.environ.get("CC"), "cc", "gcc", "clang")
+    return [name.split() for name in names if name and shutil.which(name.split()[0])]
 
 
 def digest_of(file: Path) -> str:
@@ -47,26 +45,32 @@ def digest_file(library: Path) -> Path:
 
 
 def compile_loops(root: Path) -> Path:
-    """Compile beside the source; a file with the digest of what was made is put beside it.
+    """Compile beside the source, with the first compiler that can; the digest of what was made is put beside it.
 
     Args:
         root: the checkout.
 
     Raises:
         OSError: there is no compiler.
-        subprocess.SubprocessError: it failed.
+        subprocess.SubprocessError: none of them could.
     """
-    source = root / FOLDER / "loops.c"
+    source, target = root / FOLDER / "loops.c", root / FOLDER / library_name()
     digest = digest_of(source)
-    words = compiler() or [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"]
-    target = root / FOLDER / library_name()
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        made = Path(folder) / target.name
-        options = [*OPTIONS, f'-DSOURCE_DIGEST="{digest}"', "-o", str(made), str(source)]
-        subprocess.run([*words, *options], check=True, timeout=BUILT_IN_TIME_S, capture_output=True)
-        digest_file(target).write_text(digest_of(made), "ascii")
-        made.replace(target)
-    return target
+    from_index = [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"]
+    for words in (*compilers(), from_index):
+        with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+            made = Path(folder) / target.name
+            options = [*OPTIONS, f'-DSOURCE_DIGEST="{digest}"', "-o", str(made), str(source)]
+            try:
+                subprocess.run([*words, *options], check=True, timeout=BUILT_IN_TIME_S, capture_output=True)
+                digest_file(target).write_text(digest_of(made), "ascii")
+                made.replace(target)
+            except (OSError, subprocess.SubprocessError):
+                if words is from_index:
+                    raise
+            else:
+                return target
+    raise FileNotFoundError("a C compiler")
 
 
 def hook() -> type[Any]:
@@ -85,7 +89,7 @@ def hook() -> type[Any]:
 
         def dependencies(self) -> list[str]:
             """What the build needs beside hatchling."""
-            return [] if not self.is_wanted or compiler() else ["ziglang>=0.13"]
+            return [] if not self.is_wanted or compilers() else ["ziglang>=0.13"]
 
         def initialize(self, version: str, build_data: dict[str, Any]) -> None:
             """Compile, and say that the wheel is one for this system."""

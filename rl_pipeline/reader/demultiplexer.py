@@ -11,26 +11,27 @@ before the source's next head. Messages come in the order in which they end.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from rl_pipeline.reader.continuation import LiteralLines, Offer
 from rl_pipeline.reader.entries import BlockEntries
-from rl_pipeline.reader.envelopes import BARE, before_bar
+from rl_pipeline.reader.envelopes import BARE
 from rl_pipeline.reader.heads import Head
 from rl_pipeline.reader.lines import Unwrapped
 from rl_pipeline.reader.message import Message, Source
+from rl_pipeline.reader.open_messages import (
+    MAX_BLOCK_CHARACTERS,
+    MAX_BLOCK_LINES,
+    OpenMessage,
+    continued,
+    is_cut,
+    rest_of_dict,
+    restarted,
+)
 from rl_pipeline.reader.read_report import Needles
 
-MAX_BLOCK_LINES = 20_000
-MAX_BLOCK_CHARACTERS = 16 * 1024 * 1024
-MAX_TRACEBACK_LINES = 2_000
-PATIENCE_LINES = 200_000  # of the file, since a line was last taken
-CUT_LINE_PATIENCE = 2_000  # the rest of a cut line follows soon
 NEAR_LINES = 64  # of the file: what a collector cut off a line follows at once, but for lines of other tasks
-METRIC_KEY = re.compile(r"""(['"])[^'"/\n]{0,300}/[^'"\n]{0,300}\1 {0,4}:""")
 MAX_OPEN = 128
 FAR = 1 << 62
 MAX_HEAD = 80  # characters of a block head in front of a dict on the same line
@@ -38,88 +39,6 @@ MAX_HEAD = 80  # characters of a block head in front of a dict on the same line
 BLOCK, TRACEBACK, CUT_LINE = "block", "traceback", "cut line"
 Stream = tuple[object, ...]
 Key = tuple[str, Stream]
-
-
-class _Open:
-    """A multi-line message that has not ended."""
-
-    def __init__(self, first: Message, head: Head | None, literal: LiteralLines | None, *, cut: bool = False) -> None:
-        """`literal` is None for a traceback; `cut`: it is the rest of one line."""
-        self.first, self.head, self.literal, self.cut = first, head, literal, cut
-        self.lines = [first.payload]
-        self.small: list[str] | None = None  # a dict that stands if no better one comes
-        self.is_inline = literal is not None and literal.opened  # the dict begins on the head's line
-        self.last_line = first.line
-        self.characters = len(first.payload)
-
-    @property
-    def tentative(self) -> bool:
-        """A bare block head that no dict has followed yet."""
-        return self.head is None and self.literal is not None and not self.literal.opened
-
-    @property
-    def may_restart(self) -> bool:
-        """Whether another dict may take the place of the present one, which does not look like metrics."""
-        return not (self.cut or self.is_inline or self.head is None or self.has_metrics)
-
-    @property
-    def has_metrics(self) -> bool:
-        """Whether a key of the dict looks like a metric's name."""
-        return any(METRIC_KEY.search(line) for line in self.lines[1:])
-
-    @property
-    def is_small(self) -> bool:
-        """Whether it holds one line, or an indented dict: the shapes of chance prints."""
-        return len(self.lines) <= 2 or self.lines[1].strip() == "{"
-
-    @property
-    def deadline(self) -> int:
-        """The last line at which it may go on."""
-        return self.last_line + (CUT_LINE_PATIENCE if self.cut else PATIENCE_LINES)
-
-    @property
-    def full(self) -> bool:
-        """Whether it holds as much as a message may."""
-        most = MAX_TRACEBACK_LINES if self.literal is None else MAX_BLOCK_LINES
-        return len(self.lines) > most or self.characters > MAX_BLOCK_CHARACTERS
-
-    def append(self, text: str, line: int) -> None:
-        """Take one more line."""
-        self.lines.append(text)
-        self.last_line = line
-        self.characters += len(text) + 1
-
-    def extend(self, texts: list[str], line: int) -> None:
-        """Take lines, of which the last is that one of the file."""
-        self.lines += texts
-        self.last_line = line
-        self.characters += sum(map(len, texts)) + len(texts)
-
-    def restart(self, literal: LiteralLines) -> None:
-        """Begin the dict anew."""
-        self.literal, self.lines = literal, self.lines[:1]
-
-    def keep_small(self) -> None:
-        """The dict is whole, but a better one may come; the first of several small ones is kept."""
-        self.small = self.small or self.lines
-        self.restart(LiteralLines())
-
-    def message(self, *, complete: bool) -> Message:
-        first = self.first
-        return Message(
-            line=first.line,
-            byte_offset=first.byte_offset,
-            source=first.source,
-            payload=("" if self.cut else "\n").join(self.lines),
-            logged_at=first.logged_at,
-            zone=first.zone,
-            logger=first.logger,
-            level=first.level,
-            origin=first.origin,
-            repeat_count=first.repeat_count,
-            complete=complete,
-            after_bar=first.after_bar,
-        )
 
 
 class Expected(NamedTuple):
@@ -157,10 +76,10 @@ class Demultiplexer:
         """`logging`: streams known to print through a logger, whose bare heads are quoted text."""
         self._logging = logging
         self._block_head, self._traceback_head = needles.block_head, needles.traceback_head
-        self._open: dict[Key, _Open] = {}
+        self._open: dict[Key, OpenMessage] = {}
         self._deadline = FAR  # no open message has waited too long before that line
         self._markers: tuple[bytes, ...] | None = None  # to be made anew
-        self._entries: tuple[BlockEntries, _Open] | None = None  # of the block that took an entry last
+        self._entries: tuple[BlockEntries, OpenMessage] | None = None  # of the block that took an entry last
 
     @property
     def is_open(self) -> bool:
@@ -283,7 +202,7 @@ class Demultiplexer:
             item.lines, complete = item.small, True
         return [] if item.tentative else [item.message(complete=complete)]
 
-    def _add(self, key: Key, item: _Open) -> list[Message]:
+    def _add(self, key: Key, item: OpenMessage) -> list[Message]:
         """Open a message; the oldest gives way when there are too many."""
         ended = self._end(key, complete=False) if key in self._open else []
         if len(self._open) >= MAX_OPEN:
@@ -311,7 +230,7 @@ class Demultiplexer:
             and message.line - waiting.last_line <= NEAR_LINES
         ]
         if cut and (TRACEBACK, stream) not in self._open:
-            cut_stream, waiting = max(cut, key=lambda pair: (_is_cut(pair[1]), pair[1].last_line))
+            cut_stream, waiting = max(cut, key=lambda pair: (is_cut(pair[1]), pair[1].last_line))
             return cut_stream, replace(message, source=waiting.first.source), True
         driver = self._open.get((BLOCK, BARE_STREAM))
         if driver is None or driver.literal is None or not driver.literal.opened:
@@ -329,13 +248,13 @@ class Demultiplexer:
                 return []
             lines, rest = LiteralLines(), message.payload[cut:].lstrip()
             if not rest or lines.offer(rest) is Offer.TAKEN:
-                return self._add(key, _Open(message, head, lines))
+                return self._add(key, OpenMessage(message, head, lines))
         elif self._traceback_head is not None and self._traceback_head.match(message.payload):
-            return self._add((TRACEBACK, stream_of(message.source)), _Open(message, head, None))
+            return self._add((TRACEBACK, stream_of(message.source)), OpenMessage(message, head, None))
         elif head is not None and message.payload[-1:] != "}":
-            literal = _rest_of_dict(message.payload)
+            literal = rest_of_dict(message.payload)
             if literal is not None:
-                return self._add((CUT_LINE, stream_of(message.source)), _Open(message, head, literal, cut=True))
+                return self._add((CUT_LINE, stream_of(message.source)), OpenMessage(message, head, literal, cut=True))
         return [message]
 
     def _block_head_end(self, payload: str) -> int | None:
@@ -349,7 +268,7 @@ class Demultiplexer:
         rest = payload[found.end() :].strip()
         return found.end() if not rest or rest.startswith("{") else None
 
-    def _offer(self, item: _Open, message: Message, head: Head | None, *, is_rest: bool) -> Offer:
+    def _offer(self, item: OpenMessage, message: Message, head: Head | None, *, is_rest: bool) -> Offer:
         if item.literal is None:
             offer = self._offer_to_traceback(item, message.payload, head)
             if offer is Offer.TAKEN or offer is Offer.CLOSED:
@@ -359,12 +278,12 @@ class Demultiplexer:
         return Offer.FULL if offer is Offer.TAKEN and item.full else offer
 
     def _offer_to_block(
-        self, item: _Open, literal: LiteralLines, message: Message, head: Head | None, *, is_rest: bool
+        self, item: OpenMessage, literal: LiteralLines, message: Message, head: Head | None, *, is_rest: bool
     ) -> Offer:
         if head is None:
-            offer = _continued(item, literal, message, is_rest=is_rest)
+            offer = continued(item, literal, message, is_rest=is_rest)
             if offer is Offer.FOREIGN and literal.opened and message.payload.startswith("{") and item.may_restart:
-                offer = _restarted(item, message)
+                offer = restarted(item, message)
             if offer is Offer.CLOSED and item.is_small and item.may_restart:
                 item.keep_small()
                 return Offer.TAKEN
@@ -376,7 +295,7 @@ class Demultiplexer:
             return Offer.FOREIGN  # a quoted head does not end a real block
         return Offer.CUT if self._block_head_end(message.payload) is not None else Offer.FOREIGN
 
-    def _offer_to_traceback(self, item: _Open, payload: str, head: Head | None) -> Offer:
+    def _offer_to_traceback(self, item: OpenMessage, payload: str, head: Head | None) -> Offer:
         """Indented lines go on, the first other one is the exception; vLLM repeats the head on every line."""
         if head is not None and (item.head is None or not head.same_call(item.head)):
             return Offer.FOREIGN
@@ -386,54 +305,7 @@ class Demultiplexer:
         return Offer.TAKEN if indented else Offer.CLOSED
 
 
-def _is_cut(item: _Open) -> bool:
-    return item.literal is not None and item.literal.is_cut
-
-
-def _continued(item: _Open, literal: LiteralLines, message: Message, *, is_rest: bool) -> Offer:
-    """Offer a line, also without the progress bar that may be glued to it."""
-    for text in _readings(literal, message, is_rest=is_rest):
-        offer = literal.offer(text, is_rest=is_rest and literal.is_cut)
-        if offer is not Offer.FOREIGN:
-            if literal.dropped:
-                item.lines.pop()
-            item.append(text, message.line)
-            return offer
-    return Offer.FOREIGN
-
-
-def _readings(literal: LiteralLines, message: Message, *, is_rest: bool) -> Iterator[str]:
-    """A payload as it is, with the indentation lost behind a bar or in a cut, and without a bar behind it."""
-    payload = message.payload
-    if message.after_bar and payload[:1] in ("'", '"'):
-        yield " " * literal.column + payload
-    yield payload
-    if is_rest and payload.lstrip(" ")[:1] in ("'", '"', "{"):
-        yield " " * literal.column + payload.lstrip(" ")
-    yield from before_bar(payload)
-
-
-def _restarted(item: _Open, message: Message) -> Offer:
-    """A dict that looks like metrics takes the place of one that does not; any dict that of a lone bracket."""
-    if METRIC_KEY.match(message.payload, 1) is None and [line.strip() for line in item.lines[1:]] != ["{"]:
-        return Offer.FOREIGN
-    literal = LiteralLines()
-    offer = literal.offer(message.payload)
-    if offer is not Offer.FOREIGN:
-        item.restart(literal)
-        item.append(message.payload, message.line)
-    return offer
-
-
 def _label_mark(label: str) -> bytes:
     """Bytes that every line with that label shows."""
     first = label.split(" ", maxsplit=1)[0]
     return f"{first}: ".encode() if first.isdigit() else first.encode()
-
-
-def _rest_of_dict(payload: str) -> LiteralLines | None:
-    """The rest of a line that was cut inside `name={"key": …`; None for all others."""
-    bracket = payload.find("={") + 1
-    if bracket == 0 or payload[bracket + 1 : bracket + 2] not in ("'", '"', ""):
-        return None
-    return LiteralLines.after(payload[bracket:])

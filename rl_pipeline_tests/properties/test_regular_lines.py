@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rl_pipeline.dialects import JobParser
 from rl_pipeline.pipeline import LOG_NEEDLES
 from rl_pipeline.reader import Message, PlannedMessages, ReadReport, messages, read_messages, read_planned
-from rl_pipeline.reader.demultiplexer import PATIENCE_LINES
+from rl_pipeline.reader.open_messages import PATIENCE_LINES
 from rl_pipeline.schema import JOB_TABLES
 from rl_pipeline.tables.frames import RowSink
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rl_pipeline.reader import demultiplexer
+from rl_pipeline.reader import demultiplexer, open_messages
 from rl_pipeline.reader.demultiplexer import stream_of
 from rl_pipeline.reader.message import Source
 from rl_pipeline_tests.reader.reading import LOGURU, RAY, payloads, read_bytes, read_lines
@@ -49,7 +49,7 @@ def test_a_line_cut_by_srun_goes_on_in_the_next_labelled_line():
 
 
 def test_a_block_that_never_ends_is_given_up_after_a_while(monkeypatch):
-    monkeypatch.setattr(demultiplexer, "PATIENCE_LINES", 5)
+    monkeypatch.setattr(open_messages, "PATIENCE_LINES", 5)
 
     found = read_lines(
         f"(T pid=1) {LOGURU}Step 1: ", "(T pid=1) {'a': 1,", *["x"] * 9, "(T pid=1)  'b': 2}", "global_step: 1"
@@ -62,6 +62,7 @@ def test_a_block_that_never_ends_is_given_up_after_a_while(monkeypatch):
 
 
 def test_a_block_holds_a_bounded_number_of_lines(monkeypatch):
+    monkeypatch.setattr(open_messages, "MAX_BLOCK_LINES", 4)
     monkeypatch.setattr(demultiplexer, "MAX_BLOCK_LINES", 4)
 
     found = payloads(f"{LOGURU}Step 1: ", "{'a': 1,", *[f" 'k{number}': 1," for number in range(9)], " 'b': 2}")
@@ -106,7 +107,7 @@ def test_a_mirror_line_cut_by_a_collector_is_put_together_again(cut):
 
 
 def test_a_mirror_line_whose_rest_is_lost_comes_as_incomplete(monkeypatch):
-    monkeypatch.setattr(demultiplexer, "CUT_LINE_PATIENCE", 3)
+    monkeypatch.setattr(open_messages, "CUT_LINE_PATIENCE", 3)
 
     found = payloads(f"(T pid=1) {MIRROR[:-9]}", *["x"] * 9, f"(T pid=1) {MIRROR}", f"(T pid=1) {MIRROR[:-3]}")
 

@@ -158,13 +158,22 @@ def test_a_build_without_compiler_fails_without_leaving_anything(tmp_path, monke
     assert [path.name for path in folder.iterdir()] == ["loops.c"]
 
 
-def test_the_build_needs_nothing_where_there_is_a_compiler(monkeypatch):
+def test_the_build_uses_another_compiler_when_the_one_that_was_named_fails(tmp_path, monkeypatch):
+    folder = tmp_path / hatch_build.FOLDER
+    folder.mkdir(parents=True)
+    shutil.copy(loops.SOURCE, folder)
+    monkeypatch.setenv("CC", f"{sys.executable} -c 1/0")
+
+    assert hatch_build.compile_loops(tmp_path).exists()
+
+
+def test_the_build_knows_the_compilers_of_the_machine(monkeypatch):
     monkeypatch.setenv("CC", f"{sys.executable} -c pass")
-    assert hatch_build.compiler() == [sys.executable, "-c", "pass"]
+    assert hatch_build.compilers()[0] == [sys.executable, "-c", "pass"]
 
     monkeypatch.delenv("CC")
     monkeypatch.setattr(shutil, "which", lambda _name: None)
-    assert hatch_build.compiler() is None
+    assert hatch_build.compilers() == []
 
 
 def test_the_source_of_the_library_is_part_of_the_package():

@@ -36,19 +36,24 @@ def load() -> Loops | None:
     try:
         if digest_of(LIBRARY.read_bytes()) != digest_file(LIBRARY).read_text("ascii", "replace"):
             # A system that loads half a library may end the process.
-            log.warning("Large logs are read ten times slower: %s is not whole; install again.", LIBRARY.name)
+            _without("is not whole")
             return None
         source = digest_of(SOURCE.read_bytes())
         library = ctypes.CDLL(str(LIBRARY))
         library.source_digest.restype = ctypes.c_char_p
         told = library.source_digest()
     except (OSError, AttributeError):
-        log.warning("Large logs are read ten times slower: no compiler was found when rl-pipeline was installed.")
+        _without("was not compiled")
         return None
     if told.decode("ascii", "replace") != source:
-        log.warning("Large logs are read ten times slower: %s is older than its source; install again.", LIBRARY.name)
+        _without("is older than its source")
         return None
     return Loops(library)
+
+
+def _without(reason: str) -> None:
+    do = "install rl-pipeline again where a C compiler works"
+    log.warning("Large logs are read ten times slower, since %s %s: %s.", LIBRARY.name, reason, do)
 
 
 class Loops:
