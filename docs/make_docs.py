@@ -12,7 +12,7 @@ from pathlib import Path
 from rl_pipeline.analysis.findings.catalogue import catalogue_markdown
 from rl_pipeline.report.schema_document import schema_markdown
 from rl_pipeline.schema import ALL_TABLES, EVENT_KINDS, SCHEMA_VERSION, columns_of
-from rl_pipeline.settings import FILE_NAME, described
+from rl_pipeline.settings import FILE_NAME, FILE_VARIABLE, described
 
 HERE = Path(__file__).resolve().parent
 
@@ -53,7 +53,8 @@ def settings() -> str:
     return (
         "# Settings\n\n"
         "Environment variables; the same names in small letters, without `RL_PIPELINE_`, stand in "
-        f"`{FILE_NAME}` in the home. The variable wins.\n\n"
+        f"`{FILE_NAME}` in the home (or where `{FILE_VARIABLE}` says), a line each: `quiet_minutes: 30`. "
+        "The variable wins.\n\n"
         f"| variable | default | meaning |\n|---|---|---|\n{rows}\n"
     )
 

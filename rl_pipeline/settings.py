@@ -123,23 +123,27 @@ def _from_file(path: Path, *, required: bool) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         if not required:
             return {}
-        raise _file_error(path, "does not exist") from None
+        raise _file_error(path, "does not exist", do=f"create it, or unset {FILE_VARIABLE}") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise _file_error(path, f"cannot be read: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
+        raise _file_error(path, f"cannot be read: {reason}") from error
     if content is None:
         return {}
     known = {spec.name for spec in fields(Settings)} - {"home"}
     if not isinstance(content, dict) or not known.issuperset(content):
-        raise _file_error(path, f"names {shown(sorted(map(str, set(content) - known)))}, which is no setting")
+        unknown = ", ".join(map(shown, sorted(map(str, set(content) - known)))) if isinstance(content, dict) else ""
+        raise _file_error(path, f"names {unknown}, which is no setting" if unknown else "holds no mapping")
     return {name: parsed(name, value, f"{name} in {path}") for name, value in content.items()}
 
 
-def _file_error(path: Path, what: str) -> ConfigurationError:
+def _file_error(
+    path: Path, what: str, *, do: str = "correct it, or take it away; all names are in docs/settings.md"
+) -> ConfigurationError:
     return ConfigurationError(
         f"the settings file {what}",
         where=str(path),
-        expected="a YAML mapping of setting names to values",
-        do=f"correct it, or unset {FILE_VARIABLE}",
+        expected="a YAML mapping of setting names to values, such as `quiet_minutes: 30`",
+        do=do,
         slug="bad-settings-file",
     )
 

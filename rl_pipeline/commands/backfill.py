@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from rl_pipeline.commands.discover import only_named
+from rl_pipeline.commands.named_experiment import only_named
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.errors import DataError
 from rl_pipeline.report.formatting import plural

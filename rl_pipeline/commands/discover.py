@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from rl_pipeline.addresses import address
+from rl_pipeline.commands.named_experiment import only_named
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.discovery import (
     Discovery,
@@ -23,7 +24,6 @@ from rl_pipeline.discovery import (
     parse_log_pattern,
     successor_starts,
 )
-from rl_pipeline.errors import ConfigurationError, shown
 from rl_pipeline.settings import Settings
 
 
@@ -44,29 +44,6 @@ def run(root: Path, *, as_json: bool, register: bool, experiment: str | None) ->
         click.echo("\n".join(lines(found, states)))
     if register:
         click.echo(registered(found, root, settings), err=as_json)
-
-
-def only_named(found: Discovery, name: str | None) -> Discovery:
-    """The experiment of this name, by name or key; all of them without a name.
-
-    Raises:
-        DataError: no job log at all.
-        ConfigurationError: no experiment has this name.
-    """
-    experiments = found.some()
-    if name is None:
-        return found
-    named = tuple(item for item in experiments if name in (item.experiment, item.key))
-    if not named:
-        known = ", ".join(item.experiment for item in experiments[:20])
-        raise ConfigurationError(
-            f"No experiment is called {shown(name)}",
-            where=address(experiments[0].jobs[0].path.parent),
-            expected=f"one of: {known}",
-            do="give one of these names, or leave --experiment out to take all",
-            slug="unknown-experiment",
-        )
-    return Discovery(named, found.problems)
 
 
 def states_of(experiment: ExperimentOnDisk, settings: Settings) -> dict[str, JobState]:

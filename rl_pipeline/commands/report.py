@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rl_pipeline.addresses import address, is_elsewhere
 from rl_pipeline.commands.found_trials import FoundTrials
+from rl_pipeline.commands.named_experiment import only_named
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.commands.report_state import Inputs, ReportState
 from rl_pipeline.discovery import ExperimentOnDisk, discover, parse_log_pattern
@@ -145,8 +146,15 @@ class Looking:
 
 
 def chosen_experiment(request: ReportRequest, settings: Settings, progress: Progress) -> ExperimentOnDisk:
-    """The one experiment that the request means; problems met on the way are told."""
+    """The one experiment that the request means; problems met on the way are told.
+
+    A name that none of several experiments in a folder has is a mistake; logs named one by one may be given any name.
+    """
     patterns = [parse_log_pattern(text) for text in settings.log_patterns]
+    if request.experiment is not None and any(Path(path).is_dir() for path in request.logs):
+        all_found = discover(request.logs, patterns=patterns, trace_jobs=request.trace_jobs)
+        if len(all_found.experiments) > 1:
+            only_named(all_found, request.experiment)
     found = discover(request.logs, patterns=patterns, experiment=request.experiment, trace_jobs=request.trace_jobs)
     for problem in found.problems:
         progress.warn(f"note: {problem}")

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from rl_pipeline.commands.report import ReportRequest, run
+from rl_pipeline.commands.progress import Progress
+from rl_pipeline.commands.report import ReportRequest, chosen_experiment, run
 from rl_pipeline.errors import ConfigurationError
+from rl_pipeline.settings import Settings
+from rl_pipeline_tests.helpers.lab import TIME_LIMIT, job_writer
 
 
 @pytest.mark.parametrize("out", ["run", "run/../run", "link", "trials"])
@@ -21,3 +24,32 @@ def test_no_report_is_written_into_a_folder_of_inputs(out: str, tmp_path: Path):
         run(request)
 
     assert not any((tmp_path / "run").iterdir())
+
+
+def two_experiments(root: Path) -> Path:
+    for name, number in (("a", 1), ("b", 2)):
+        job_writer(number, steps=range(1, 4), end=TIME_LIMIT).write(root / name / "logs" / f"{name}_{number}.out")
+    return root
+
+
+def test_a_name_that_none_of_several_experiments_has_is_refused(tmp_path: Path):
+    request = ReportRequest(logs=(two_experiments(tmp_path / "runs"),), out=tmp_path / "out", experiment="zz")
+
+    with pytest.raises(ConfigurationError, match="No experiment is called") as refused:
+        run(request)
+
+    assert refused.value.expected == "one of: a, b"
+    assert not (tmp_path / "out").exists()
+
+
+def test_logs_that_are_named_one_by_one_may_be_given_any_name(tmp_path: Path):
+    root = two_experiments(tmp_path / "runs")
+    logs = tuple(sorted(root.rglob("*.out")))
+
+    chosen = chosen_experiment(
+        ReportRequest(logs=logs, out=tmp_path / "out", experiment="zz"),
+        Settings.from_environment({}),
+        Progress(quiet=True),
+    )
+
+    assert (chosen.experiment, len(chosen.jobs)) == ("zz", 2)
