@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from rl_pipeline.commands.interrupted import tell_interruptions_once
 from rl_pipeline.commands.named_experiment import only_named
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.errors import DataError
@@ -30,6 +31,7 @@ def run(root: Path, *, experiment: str | None, force: bool) -> None:
     from rl_pipeline.defs.registration import notes, register, told
     from rl_pipeline.discovery import discover, parse_log_pattern
 
+    tell_interruptions_once()
     progress, settings = Progress(), Settings.from_environment(os.environ)
     patterns = [parse_log_pattern(text) for text in settings.log_patterns]
     found = only_named(discover([root], patterns=patterns), experiment)
