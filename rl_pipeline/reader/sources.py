@@ -255,10 +255,16 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _pieces(stored: Iterator[bytes]) -> Iterator[bytes]:
-    """Small pieces, so that one step of decompression cannot fill the memory."""
+    """Small pieces, so that one step of decompression cannot fill the memory; alike however the file was read."""
+    held = b""
     for chunk in stored:
-        for start in range(0, len(chunk), COMPRESSED_BYTES):
-            yield chunk[start : start + COMPRESSED_BYTES]
+        together = held + chunk if held else chunk
+        whole = len(together) - len(together) % COMPRESSED_BYTES
+        for start in range(0, whole, COMPRESSED_BYTES):
+            yield together[start : start + COMPRESSED_BYTES]
+        held = together[whole:]
+    if held:
+        yield held
 
 
 def _drain(stored: Iterator[bytes]) -> None:
