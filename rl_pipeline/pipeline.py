@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from rl_pipeline import __version__, trial_ledger
 from rl_pipeline.addresses import address
+from rl_pipeline.cycles import rare_looks_for_cycles
 from rl_pipeline.dialects import BLOCK_HEAD, NEEDLES, TRACEBACK_HEAD, JobParser
 from rl_pipeline.discovery import JobLog, checkpoint_steps
 from rl_pipeline.errors import DataError, PipelineError
@@ -123,7 +124,7 @@ def parse_job(
         ConfigurationError: it lies elsewhere, and its place does not answer.
     """
     try:
-        with on_disk(log.path) as file:
+        with on_disk(log.path) as file, rare_looks_for_cycles():
             return _parsed(log, file, on_bytes, earlier)
     except PlaceError as error:
         raise error.told from error

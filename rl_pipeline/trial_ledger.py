@@ -15,10 +15,8 @@ path counts; the others are told in `skipped_trials`.
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
@@ -31,6 +29,7 @@ import pyarrow.compute as pc
 
 from rl_pipeline.addresses import is_elsewhere
 from rl_pipeline.code_version import code_version
+from rl_pipeline.cycles import rare_looks_for_cycles
 from rl_pipeline.dialects.stored_values import stored_names
 from rl_pipeline.reader.trial_folders import (
     RESULT,
@@ -61,7 +60,6 @@ CODE = (
     "dialects/exception_classes.py", "dialects/stored_values.py", "redaction.py", "reader/trial_folders.py",
     "trial_files/reading.py",
 )  # fmt: skip
-OBJECTS_BETWEEN_LOOKS = 100_000
 ROWS_WORTH_A_SLICE = 64
 TOGETHER = 256  # paths that are looked at in one go
 PATH_LIMIT = 8192  # characters of a path; no file system has longer ones
@@ -95,7 +93,7 @@ def read_trials(
         on_progress: told how many files were handled since the last call.
         walk: finds trials below a root; what was found before may be given instead.
     """
-    with _rare_looks_for_cycles():
+    with rare_looks_for_cycles():
         reading = _Reading(EntryParts(ledger, reading_version()), workers, on_progress or (lambda _: None))
         try:
             for number, root in enumerate(distinct_roots(roots)):
@@ -104,17 +102,6 @@ def read_trials(
         finally:
             reading.close()
     return _tables(entries, reading.skipped, are_fit=not reading.unfit)
-
-
-@contextmanager
-def _rare_looks_for_cycles() -> Iterator[None]:
-    """Reading makes many objects and no cycles; each look for some would go through all that the program holds."""
-    usual = gc.get_threshold()
-    gc.set_threshold(max(usual[0], OBJECTS_BETWEEN_LOOKS) if usual[0] else 0, *usual[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
 
 
 def distinct_roots(roots: Iterable[Path]) -> list[Path]:

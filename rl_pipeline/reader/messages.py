@@ -23,7 +23,7 @@ from rl_pipeline.reader.reading import Reading
 from rl_pipeline.reader.regular import PlannedMessages, Planner
 from rl_pipeline.reader.resume import Resume
 from rl_pipeline.reader.sources import CHUNK_BYTES, Fingerprint, starts_plain, text_chunks
-from rl_pipeline.reader.windows import MAX_LINE_BYTES, windows
+from rl_pipeline.reader.windows import MAX_LINE_BYTES, Counts, counts_of, windows
 from rl_pipeline.reader.years import YearResolver
 
 
@@ -89,7 +89,9 @@ def read_planned(
     chunks = text_chunks(path, report, on_bytes=on_bytes, chunk_bytes=chunk_bytes, earlier=earlier, digest=digest)
     offset, line = (report.bytes_read, report.lines + 1) if resume else (0, 1)
     last, counted = None, replace(report)
-    for window in windows(chunks, report, max_line=max_line, offset=offset, line=line):
+    loops = load()
+    counted_by = counts_of if loops is None else lambda data: Counts(*loops.count_bytes(data))
+    for window in windows(chunks, report, max_line=max_line, offset=offset, line=line, counts_of=counted_by):
         if last is not None:
             yield from reading.window(last)
         last, counted = window, replace(report)

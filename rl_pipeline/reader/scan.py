@@ -99,7 +99,8 @@ class NeedleScan:
 
     def scan(self, window: Window) -> ScannedWindow:
         """Cut the window into lines and mark those that hold a needle."""
-        return ScannedWindow(window, *self._engine.find(window.data), undecodable(window.data))
+        odd = 0 if window.is_ascii else undecodable(window.data)
+        return ScannedWindow(window, *self._engine.find(window.data), odd)
 
 
 class CompiledEngine:

@@ -8,13 +8,27 @@ and end leaves no trace: the same file gives the same lines for every chunk size
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rl_pipeline.reader.read_report import ReadReport
 
 LINE_FEED = 10
 MAX_LINE_BYTES = 16 * 1024 * 1024
+
+
+class Counts(NamedTuple):
+    """What some bytes hold."""
+
+    line_feeds: int
+    nuls: int
+    is_ascii: bool
+
+
+def counts_of(data: bytes) -> Counts:
+    """Looks at the bytes once for each."""
+    return Counts(data.count(b"\n"), data.count(b"\0") if b"\0" in data else 0, data.isascii())
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +39,17 @@ class Window:
     offset: int  # of data[0] in the text
     line: int  # number of the first line, from 1
     is_inside: bool = False  # data[0] stands inside a line that was cut for its length
+    is_ascii: bool = False  # as far as is known
 
 
 def windows(
-    chunks: Iterator[bytes], report: ReadReport, *, max_line: int = MAX_LINE_BYTES, offset: int = 0, line: int = 1
+    chunks: Iterator[bytes],
+    report: ReadReport,
+    *,
+    max_line: int = MAX_LINE_BYTES,
+    offset: int = 0,
+    line: int = 1,
+    counts_of: Callable[[bytes], Counts] = counts_of,
 ) -> Iterator[Window]:
     """Windows of a text given in chunks; counts bytes, lines, NULs and long lines into the report.
 
@@ -38,21 +59,20 @@ def windows(
         max_line: longer lines are cut, in bytes.
         offset: of the first byte.
         line: number of the first line.
+        counts_of: counts.
     """
-    import numpy as np  # noqa: PLC0415 - whoever needs the message type alone does not pay for the library
-
     cut_line = 0
     for data in _whole_lines(chunks, max_line):
-        yield Window(data, offset, line, report.cut_tail)
+        counts = counts_of(data)
+        yield Window(data, offset, line, report.cut_tail, counts.is_ascii)
         if report.cut_tail and line != cut_line:  # the window before this one ended inside the line
             report.long_lines += 1
             cut_line = line
-        breaks = int(np.count_nonzero(np.frombuffer(data, np.uint8) == LINE_FEED))
         offset += len(data)
-        line += breaks
-        report.lines += breaks
+        line += counts.line_feeds
+        report.lines += counts.line_feeds
         report.bytes_read += len(data)
-        report.nul_bytes += data.count(b"\0") if b"\0" in data else 0
+        report.nul_bytes += counts.nuls
         report.cut_tail = not data.endswith(b"\n")
     report.lines += report.cut_tail
 

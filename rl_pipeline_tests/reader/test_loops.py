@@ -47,6 +47,41 @@ def taken(line: bytes, **expected: Any) -> bool:
     return bool(len(lines))
 
 
+@settings(max_examples=300)
+@given(
+    st.lists(
+        st.sampled_from([b"\n", b"\x00", b"a", b"\x7f", b"\x80", "é".encode(), b"\n" * 64, b"b" * 63]), max_size=40
+    ),
+    st.integers(0, 3),
+)
+def test_bytes_are_counted_as_python_counts_them(pieces, times):
+    data = b"".join(pieces) * 10**times
+    compiled = loops.load()
+    assert compiled is not None
+    assert compiled.count_bytes(data) == (data.count(b"\n"), data.count(b"\0"), data.isascii())
+
+
+def test_many_line_feeds_overflow_no_lane():
+    compiled = loops.load()
+    assert compiled is not None
+    assert compiled.count_bytes(b"\n" * 1_000_003) == (1_000_003, 0, True)
+    assert compiled.count_bytes(b"\0" * 1_000_003 + b"\xff") == (0, 1_000_003, False)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_taken"),
+    [(b"x pid=8051 y", True), (b"x pid=805 1 y", False), (b"8051", True), (b"805", False), (b"8888 8051", True)],
+)
+def test_a_line_that_shows_a_mark_is_looked_at(line, is_taken):
+    compiled = loops.load()
+    assert compiled is not None
+    data = line + b"\n"
+    hits = np.empty(0, np.int64), 0, np.empty(0, np.uint8)
+    expected: Any = Expected(prefix=b"(own) ", marks=(b"77", b"8051"))
+    stop, lines, _ = compiled.follow_block(compiled.bytes_of(data), np.array([0, len(data)]), (0, 1), hits, expected)
+    assert (stop, lines) == (0 if is_taken else 1, [])
+
+
 def test_they_are_compiled_where_the_tests_run():
     assert loops.load() is not None
 

@@ -14,7 +14,8 @@ def cut(*chunks: bytes, max_line: int = 100) -> tuple[list[Window], ReadReport]:
 def test_a_line_may_begin_in_one_chunk_and_end_in_another():
     found, report = cut(b"a\nb", b"c", b"d\ne")
 
-    assert found == [Window(b"a\n", 0, 1), Window(b"bcd\n", 2, 2), Window(b"e", 6, 3)]
+    expected = [(b"a\n", 0, 1), (b"bcd\n", 2, 2), (b"e", 6, 3)]
+    assert found == [Window(*window, is_ascii=True) for window in expected]
     assert (report.lines, report.bytes_read, report.cut_tail) == (3, 7, True)
 
 
@@ -34,6 +35,13 @@ def test_bytes_that_are_no_text_are_cut_at_the_limit():
     found, _ = cut(b"\x80" * 12, max_line=5)
 
     assert [len(window.data) for window in found] == [2, 2, 2, 2, 4]
+
+
+def test_a_window_says_whether_it_is_ascii():
+    found, report = cut(b"a\n\0\n", "ä\n".encode())
+
+    assert [window.is_ascii for window in found] == [True, False]
+    assert report.nul_bytes == 1
 
 
 def test_nothing_gives_no_window():

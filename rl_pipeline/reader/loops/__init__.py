@@ -67,6 +67,8 @@ class Loops:
         some_bytes, shorts, numbers = (np.ctypeslib.ndpointer(of, flags="C") for of in (np.uint8, np.int16, np.int64))
         filled_shorts, filled = (np.ctypeslib.ndpointer(of, flags=["C", "W"]) for of in (np.int16, np.int64))
         count = ctypes.c_int64
+        self._count_bytes = library.count_bytes
+        self._count_bytes.argtypes = [ctypes.c_char_p, count, filled]
         self._cut_and_find = library.cut_and_find
         self._cut_and_find.argtypes = [
             some_bytes, count, some_bytes, some_bytes, numbers, numbers, some_bytes, numbers, shorts,
@@ -91,7 +93,10 @@ class Loops:
             some_bytes, numbers, count, count, numbers, count, count, some_bytes, ctypes.c_char_p, count,
             ctypes.c_char_p, numbers, count, count, count, count, filled, count, filled,
         ]  # fmt: skip
-        for function in (self._cut_and_find, self._usual_folds, self._read_regular, self._follow_block):
+        without_value = (
+            self._count_bytes, self._cut_and_find, self._usual_folds, self._read_regular, self._follow_block
+        )  # fmt: skip
+        for function in without_value:
             function.restype = None
 
     @lru_cache(maxsize=64)  # noqa: B019 - there is one of it
@@ -102,6 +107,13 @@ class Loops:
     def bytes_of(self, data: bytes) -> Any:  # noqa: ANN401 - an array
         """Bytes as an array, without a copy."""
         return self.np.frombuffer(data, self.np.uint8)
+
+    def count_bytes(self, data: bytes) -> tuple[int, int, bool]:
+        """How many line feeds and NULs there are, and whether all is ASCII."""
+        counts = self.np.empty(3, self.np.int64)
+        self._count_bytes(data, len(data), counts)
+        feeds, nuls, has_other = counts.tolist()
+        return feeds, nuls, not has_other
 
     def cut_and_find(self, data: Any, needles: tuple[Any, ...], room: tuple[Any, ...]) -> tuple[int, int, int]:  # noqa: ANN401
         """Cut bytes into lines and find those that hold a needle, in one pass.
