@@ -31,6 +31,7 @@ IRREGULAR, MARK = -1, -2  # kinds of needles
 NEEDLE_PAIR, FEED_FIRST, FEED_SECOND = 1, 2, 4  # flags of pairs
 BEHIND, BEFORE = 1, 2  # where a third byte stands
 PAIRS = 1 << 16  # of neighbouring bytes
+SAMPLE_BYTES = 200_000  # enough to tell which pairs are rare
 LEAST_NEEDLE = 3  # bytes of a needle that the compiled loop finds
 
 
@@ -120,15 +121,17 @@ class CompiledEngine:
         self._offsets = np.cumsum([0, *map(len, self._needles)])
         kinds = {needle: kind for kind, needle in enumerate(regular)}
         self._kinds = np.array([*(kinds.get(needle, IRREGULAR) for needle in needles), MARK], np.int16)
-        self._pairs: tuple[Any, ...] | None = None
+        self._pairs: tuple[Any, ...] = ()
+        self._sampled = -1  # bytes in which rare pairs were looked for
         self._room: tuple[Any, ...] = (np.empty(0),)
 
     def find(self, data: bytes) -> Found:
         """See `Engine`."""
         np = self._np
         buffer = np.frombuffer(data, np.uint8)
-        if self._pairs is None:
-            self._pairs = self._pairs_of(buffer)
+        sample = buffer[:SAMPLE_BYTES]
+        if len(sample) > self._sampled:
+            self._pairs, self._sampled = self._pairs_of(sample), len(sample)
         if len(data) + 2 > len(self._room[0]):
             types = (np.int64, np.int64, np.int16, np.int64, np.int64)
             self._room = tuple(np.empty(len(data) + 2, of) for of in types)

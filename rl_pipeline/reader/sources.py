@@ -11,6 +11,7 @@ import codecs
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -20,7 +21,8 @@ from blake3 import blake3
 from rl_pipeline.reader.read_report import ReadReport
 
 CHUNK_BYTES = 4 * 1024 * 1024  # also the window of one scan
-FIRST_BYTES = 256 * 1024  # the first window teaches what lines look like
+# The first windows teach what lines look like, and the lines of the very first are all read the long way.
+FIRST_BYTES = (32 * 1024, 224 * 1024)
 PIECE_BYTES = 4 * 1024 * 1024  # of a fingerprint
 # Compressed input per step. One kilobyte of zstd can stand for 32 MB, so that is the most one step gives.
 COMPRESSED_BYTES = 1024
@@ -157,10 +159,10 @@ def _stored(
     chunk_bytes: int,
 ) -> Iterator[bytes]:
     """Stored pieces; a failing disk ends them, with a note."""
-    position, wanted = file.tell(), min(chunk_bytes, FIRST_BYTES)
-    while True:
+    position, sizes = file.tell(), chain(FIRST_BYTES, repeat(chunk_bytes))
+    for wanted in sizes:
         try:
-            piece, wanted = file.read(wanted), chunk_bytes
+            piece = file.read(min(wanted, chunk_bytes))
         except OSError as error:
             report.read_error = f"reading failed at stored byte {position}: {error.strerror or error}"
             return
