@@ -10,10 +10,13 @@ several places. Nothing here is read at import; `Settings.from_environment` read
 
 from __future__ import annotations
 
+import difflib
+import logging
 import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -26,6 +29,9 @@ PREFIX = "RL_PIPELINE_"
 FILE_VARIABLE = "RL_PIPELINE_SETTINGS"
 FILE_NAME = "settings.yaml"
 DEFAULT_HOME = "~/.rl_pipeline"
+# Of the installation and of the batch scripts in `deploy/`.
+OTHER_VARIABLES = {"SETTINGS", "WITHOUT_LOOPS", "ENV", "VENV"}
+log = logging.getLogger(__name__)
 
 
 def setting(doc: str, default: Any = None, *, secret: bool = False, between: str = ",") -> Any:  # noqa: ANN401 - a field
@@ -99,11 +105,25 @@ class Settings:
             variable = f"{PREFIX}{spec.name.upper()}"
             if environment.get(variable):
                 values[spec.name] = parsed(spec.name, environment[variable], variable)
+        for variable in environment:
+            if variable.startswith(PREFIX) and variable.removeprefix(PREFIX).lower() not in values:
+                _tell_unknown(variable)
         values["home"] = home
         values.setdefault("reports", home / "reports")
         values.setdefault("store", str(home / "store"))
         values.setdefault("spool", home / "spool")
         return cls(**values)
+
+
+@cache
+def _tell_unknown(variable: str) -> None:
+    """Warn, once a process, of a variable that is taken for a setting and is none."""
+    known = {spec.name.upper() for spec in fields(Settings)} | OTHER_VARIABLES
+    name = variable.removeprefix(PREFIX)
+    if name not in known:
+        near = difflib.get_close_matches(name, sorted(known), n=1)
+        meant = f"did you mean {PREFIX}{near[0]}?" if near else "all names are in docs/settings.md"
+        log.warning("%s is no setting and has no effect: %s", shown(variable), meant)
 
 
 def described() -> list[tuple[str, str, str]]:

@@ -119,3 +119,20 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(variable: str):
 
     assert told.value.slug == "address-with-password"
     assert "hunter22" not in str(told.value)
+
+
+def test_a_variable_that_is_no_setting_is_told_with_the_one_that_was_meant(caplog):
+    environment = {
+        "RL_PIPELINE_ROOT": "/a",
+        "RL_PIPELINE_ROOTS": "",
+        "RL_PIPELINE_ENV": "x",
+        "RL_PIPELINE_A_COMPLETELY_OTHER_WORD": "",
+    }
+    for _ in range(2):
+        Settings.from_environment(environment)
+
+    told = [record.getMessage() for record in caplog.records]
+    assert told == [
+        "'RL_PIPELINE_ROOT' is no setting and has no effect: did you mean RL_PIPELINE_ROOTS?",
+        "'RL_PIPELINE_A_COMPLETELY_OTHER_WORD' is no setting and has no effect: all names are in docs/settings.md",
+    ]

@@ -50,9 +50,9 @@ def entropy_collapse(context: RunContext) -> Answer:
     away = ((values - medians).abs() > context.value("R6", "window_deviation") * medians).where(medians > 0, False)
     runs = list(context.steps.runs(away.astype(bool), at_least=context.count("R6", "consecutive_steps")))
     floor = known[known < context.value("R6", "floor_of_start") * start] if n > START else known.iloc[:0]
-    facts = (
-        f"entropy {number(known.min())}–{number(known.max())}, CV {percent(float(known.std() / known.mean()))}, n = {n}"
-    )
+    mean = float(known.mean())
+    spread = f"CV {percent(float(known.std() / mean))}, " if mean else ""
+    facts = f"entropy {number(known.min())}–{number(known.max())}, {spread}n = {n}"
     evidence = [context.over_steps(facts, key=ENTROPY[0], value=float(known.median()))]
     if not runs and floor.empty:
         if int(medians.notna().sum()) < context.count("R6", "consecutive_steps"):
