@@ -37,7 +37,7 @@ MESSAGES: dict[str, Explanation] = {
         "failed run in the Dagster UI. The same command, run again, makes only what is missing.",
     ),
     "bad-log-pattern": Explanation(
-        "A pattern for log names can not be used",
+        "A pattern for log names cannot be used",
         "RL_PIPELINE_LOG_PATTERNS takes one pattern a line: a glob with {experiment} and {job}, or a regular "
         "expression with the named groups experiment and job. `job` must be there, `experiment` may come from the "
         "folder. Try a pattern with `rl-pipeline discover ROOT` before a deployment uses it.",
@@ -48,18 +48,18 @@ MESSAGES: dict[str, Explanation] = {
         "Messages are always written to a JSON-lines file in the home, whatever other channels are set.",
     ),
     "bad-partition-key": Explanation(
-        "A name can not be a partition key",
+        "A name cannot be a partition key",
         "Keys are letters, digits, dots, dashes and underscores, at most 120 of them, and begin with a letter or "
         "a digit. Names of experiments and jobs that do not fit get a key with a short hash; `rl-pipeline "
         "discover` shows which key belongs to which name.",
     ),
     "bad-setting": Explanation(
-        "A setting can not be understood",
+        "A setting cannot be understood",
         "Settings come from RL_PIPELINE_* variables and from settings.yaml in the home; the variable wins. The "
         "message names the setting, the value found and what it takes.",
     ),
     "bad-settings-file": Explanation(
-        "The settings file can not be used",
+        "The settings file cannot be used",
         "It is a YAML mapping of setting names to values, the same names as the variables without RL_PIPELINE_ "
         "and in small letters. A name that is no setting is an error, so that a typing mistake does not pass for "
         "a default.",
@@ -81,7 +81,7 @@ MESSAGES: dict[str, Explanation] = {
         "see its steps and checks; the sample itself is part of the package and is copied anew by each demo.",
     ),
     "home-not-writable": Explanation(
-        "The home can not be written",
+        "The home cannot be written",
         "RL_PIPELINE_HOME (by default ~/.rl_pipeline) holds tables, reports and Dagster's history. It must be on "
         "a local disk: SQLite's locks do not hold on network file systems. With PostgreSQL only the tables need a "
         "place.",
@@ -93,9 +93,9 @@ MESSAGES: dict[str, Explanation] = {
         "force and its source.",
     ),
     "log-unreadable": Explanation(
-        "A job log can not be read",
+        "A job log cannot be read",
         "The file is not there any more, or this user may not read it. Damage inside a log never leads here: what can "
-        "be read is read, and what can not is counted in the report. Earlier tables and reports stay as they were.",
+        "be read is read, and what cannot is counted in the report. Earlier tables and reports stay as they were.",
     ),
     "manifest-damaged": Explanation(
         "The list of stored tables is damaged",
@@ -111,7 +111,7 @@ MESSAGES: dict[str, Explanation] = {
     "missing-sample": Explanation(
         "The bundled sample is not installed",
         "The sample lies in examples/sample of a checkout and inside the installed package. A package built by "
-        "hand without it can not run the demo.",
+        "hand without it cannot run the demo.",
     ),
     "missing-trial-folder": Explanation(
         "A trial folder that was named does not exist",
@@ -162,7 +162,7 @@ MESSAGES: dict[str, Explanation] = {
         "logs would be in the way of both. A folder below the experiment's, such as EXPERIMENT/report, is fine.",
     ),
     "output-not-writable": Explanation(
-        "The report's folder can not be written",
+        "The report's folder cannot be written",
         "The bundle is written beside the earlier one and renamed into place, so the folder itself must take new "
         "files. It is checked before any log is read, and the earlier report stays as it was.",
     ),
@@ -215,7 +215,7 @@ MESSAGES: dict[str, Explanation] = {
         "disk need their own package (s3fs, gcsfs, …) in the environment.",
     ),
     "store-not-writable": Explanation(
-        "The table store can not be written",
+        "The table store cannot be written",
         "Tables are written beside the current ones and become visible all at once. Nothing was changed by the "
         "failed attempt; what it left is swept by the next one that succeeds.",
     ),
@@ -225,7 +225,7 @@ MESSAGES: dict[str, Explanation] = {
         "This is a mistake of the program and worth a report, with the message as it stands.",
     ),
     "tables-damaged": Explanation(
-        "A stored table can not be read",
+        "A stored table cannot be read",
         "The Parquet file is not whole, although files become visible only when complete: a disk error or another "
         "program. Materialize the partition again.",
     ),
@@ -247,10 +247,10 @@ MESSAGES: dict[str, Explanation] = {
     "templates-missing": Explanation(
         "The templates are not there",
         "They lie in templates/ of a checkout and inside the installed package. A copy of the package without "
-        "them can not write a report.",
+        "them cannot write a report.",
     ),
     "thresholds-unreadable": Explanation(
-        "The thresholds file can not be read",
+        "The thresholds file cannot be read",
         "The path is wrong, or the file is not text in UTF-8. Without the option the built-in thresholds are "
         "used; they are printed in every report.",
     ),

@@ -120,7 +120,7 @@ def parse_job(
         earlier: what is kept of an earlier reading of this log; the tables are the same without it.
 
     Raises:
-        DataError: the file can not be opened, or goes away; damage inside it is data, not an error.
+        DataError: the file cannot be opened, or goes away; damage inside it is data, not an error.
         ConfigurationError: it lies elsewhere, and its place does not answer.
     """
     try:
@@ -130,7 +130,7 @@ def parse_job(
         raise error.told from error
     except OSError as error:
         raise DataError(
-            "A job log can not be read",
+            "A job log cannot be read",
             where=f"{address(log.path)} ({error.strerror or error})",
             expected="a file that stays where it is and that this user may read",
             do="look whether it was moved or deleted meanwhile, then run the same command again",

@@ -28,7 +28,7 @@ def test_a_log_that_went_away_is_told_with_what_to_do(tmp_path: Path):
     found = discover([log]).only().jobs[0]
     log.unlink()
 
-    with pytest.raises(DataError, match="can not be read") as raised:
+    with pytest.raises(DataError, match="cannot be read") as raised:
         pipeline.parse_job(found)
 
     assert str(log) in str(raised.value)

@@ -28,5 +28,8 @@ def run(reports: Path) -> None:
     index = write_index(reports)
     for entry in index.unread:
         click.echo(f"note: {entry.key}: {entry.reason}", err=True)
+    if not index.experiments and not index.unread:
+        made_by = "`rl-pipeline report LOGS FOLDER`, `backfill` or the sensors"
+        click.echo(f"note: no report lies below {reports}: {made_by} make them", err=True)
     click.echo(plural(len(index.experiments), "experiment"))
     click.echo(f"index: {index.folder / 'index.html'}")
