@@ -85,6 +85,27 @@ def test_the_file_has_title_legend_and_the_colours_of_its_theme(pictures: dict[s
     assert png(pictures["entropy"]).startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ('fill="red" opacity="0.5"', {"fill": "red", "fill-opacity": "0.5"}),
+        ('fill="red" stroke="none" opacity="0"', {"fill": "red", "stroke": "none", "fill-opacity": "0"}),
+        (
+            'fill="transparent" stroke="red" stroke-opacity="0.55" opacity="0.7"',
+            {"fill": "transparent", "stroke": "red", "stroke-opacity": "0.385"},
+        ),
+        ('fill="red" stroke="blue" opacity="0.5"', {"fill": "red", "stroke": "blue", "opacity": "0.5"}),
+        ('opacity="0.5"', {"opacity": "0.5"}),
+        ('fill="red" opacity="1" onclick="alert(1)" class="mark"', {"fill": "red"}),
+    ],
+)
+def test_the_opacity_of_a_shape_with_one_paint_is_that_of_the_paint(given: str, kept: dict[str, str]):
+    made = drawing(f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect {given}/></svg>', "w")
+
+    (rect,) = ElementTree.fromstring(made)
+    assert rect.attrib == kept
+
+
 def chart_of(values: list[str], **mark: Any) -> Chart:
     rows = tuple((value, place) for place, value in enumerate(values))
     spec = {
