@@ -13,10 +13,13 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 SCALE = 2.0  # pixels per CSS pixel: sharp on dense screens
 GRAMMAR = "5.20"  # of the specifications; bundled with vl-convert
 # Everything outside the Char production of XML 1.0, and the two line ends that Vega's expressions choke on.
 UNDRAWABLE = re.compile("[^\t\n\r\x20-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+ESCAPED = re.compile(r"\\(?:u|b|f)")  # how JSON writes control characters; may also be found in plain text
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 COMPRESSION = 5  # of pixels; the next levels take longer and gain little
 
@@ -25,7 +28,7 @@ def svg_of(spec: Mapping[str, Any]) -> str:
     """The specification as SVG."""
     import vl_convert  # noqa: PLC0415 - a parent of helper processes does without
 
-    return str(vl_convert.vegalite_to_svg(drawable(spec), vl_version=GRAMMAR))
+    return str(vl_convert.vegalite_to_svg(json_of(spec), vl_version=GRAMMAR))
 
 
 def png_of(svg: str) -> bytes:
@@ -33,6 +36,17 @@ def png_of(svg: str) -> bytes:
     import vl_convert  # noqa: PLC0415
 
     return packed(bytes(vl_convert.svg_to_png(drawable(svg), scale=SCALE)))
+
+
+def json_of(spec: Mapping[str, Any]) -> str:
+    """The drawable specification as JSON; one with nothing undrawable, as nearly all are, is gone through once."""
+    try:
+        text = msgspec.json.encode(spec).decode()
+    except (TypeError, UnicodeEncodeError):  # a mapping of another kind, half of a character
+        text = ""
+    if text and not UNDRAWABLE.search(text) and not ESCAPED.search(text):
+        return text
+    return msgspec.json.encode(drawable(spec)).decode()
 
 
 def drawable(value: Any) -> Any:  # noqa: ANN401 - any part of a specification

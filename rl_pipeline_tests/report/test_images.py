@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import zlib
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 import vl_convert
 
 from rl_pipeline.report.charts.chart import Chart
 from rl_pipeline.report.images import chart_csv, chart_png, chart_svg
-from rl_pipeline.report.vega import SIGNATURE, _chunks, packed
+from rl_pipeline.report.vega import SIGNATURE, _chunks, drawable, json_of, packed
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +65,26 @@ def test_a_character_that_xml_can_not_hold_does_not_abort_the_renderer(chart: Ch
 
     assert chart_png(hostile).startswith(SIGNATURE)
     assert "A\ufffdB" in chart_svg(hostile)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain ä \u202f 𝛼",
+        "tab\tline\n",
+        "</script>",
+        "back\\slash",
+        "\\u0000",
+        "\\b",
+        "\x08",
+        "\x00",
+        "\u2028",
+        "\ufffe",
+        "\ud800",
+    ],
+)
+@pytest.mark.parametrize("kind", [dict, MappingProxyType])
+def test_a_specification_becomes_json_without_what_cannot_be_drawn(text: str, kind: Any):
+    spec = kind({"title": text, "data": {"values": [{text: [text, 1.5, None, True]}]}})
+
+    assert json.loads(json_of(spec)) == drawable(spec)

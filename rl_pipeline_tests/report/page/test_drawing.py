@@ -138,6 +138,24 @@ def test_text_of_a_log_stays_text_and_never_stops_the_drawing(text: str):
     assert "<script" not in svg
 
 
+def test_a_long_name_of_a_log_is_cut_and_a_long_number_is_not():
+    made = chart_of(["n" * 100_000, "other"])
+    axis = {"values": [1], "labelExpr": "pad('1', 64, '0', 'right')"}
+    encoding = {**made.spec["encoding"], "x": {"field": "x", "type": "quantitative", "axis": axis}}
+    svg = wide(replace(made, spec={**made.spec, "encoding": encoding}))
+
+    assert "n…" in svg
+    assert "n" * 100 not in svg
+    assert "1" + "0" * 63 in svg
+
+
+def test_what_only_a_pointer_or_a_screen_reader_of_the_drawing_would_meet_is_not_drawn():
+    plain, pointed = chart_of(["a", "b"]), chart_of(["a", "b"], tooltip=True)
+
+    assert evaluated(pointed) == evaluated(plain)
+    assert "X-axis" not in evaluated(plain).wide
+
+
 def test_the_same_chart_gives_the_same_picture():
     assert wide(chart_of(["a", "b"])) == wide(chart_of(["a", "b"]))
 
