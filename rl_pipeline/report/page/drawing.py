@@ -221,7 +221,7 @@ def _attributes(node: ElementTree.Element, name: str) -> dict[str, str]:
     kept = {key: given[key] for key in _allowed(tuple(given)) if DEFAULTS.get(key) != given[key]}
     if kept.get("transform") == "translate(0,0)":
         del kept["transform"]
-    if "opacity" in kept:
+    if "opacity" in kept and node.tag != f"{SVG}g":
         _of_the_paint(kept)
     kept = {key: NUMBER.sub(_short, value) if "." in value else value for key, value in kept.items()}
     label = given.get("aria-label", "")

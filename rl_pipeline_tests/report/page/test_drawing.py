@@ -138,6 +138,13 @@ def test_text_of_a_log_stays_text_and_never_stops_the_drawing(text: str):
     assert "<script" not in svg
 
 
+def test_the_opacity_of_a_group_stays_that_of_all_it_holds():
+    group = '<g fill="red" opacity="0.5"><rect/><rect/></g>'
+    made = drawing(f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">{group}</svg>', "w")
+
+    assert ElementTree.fromstring(made)[0].attrib == {"fill": "red", "opacity": "0.5"}
+
+
 def test_a_long_name_of_a_log_is_cut_and_a_long_number_is_not():
     made = chart_of(["n" * 100_000, "other"])
     axis = {"values": [1], "labelExpr": "pad('1', 64, '0', 'right')"}
