@@ -1,8 +1,8 @@
-"""Compiles `loops.c` when the program is installed or a wheel is built; without a compiler it is left out.
+"""Compiles what is in C when the program is installed or a wheel is built; without a compiler it is left out.
 
 Any C compiler will do; where there is none, one comes from the package index for the build alone. Nothing fails when
-compiling does: large logs are then read ten times slower, and the program says so. With `RL_PIPELINE_WITHOUT_LOOPS` set
-nothing is compiled or fetched.
+compiling does: large logs are then read ten times slower, and the program says so; trials take a third longer. With
+`RL_PIPELINE_WITHOUT_LOOPS` set nothing is compiled or fetched.
 """
 
 from __future__ import annotations
@@ -18,14 +18,20 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path("rl_pipeline") / "reader" / "loops"
+CALLS_FOLDER = FOLDER.parent / "folder_calls"  # names in folders are listed as Linux lists them, so for Linux alone
 OPTIONS = ("-O3", "-std=c99", "-shared", "-fPIC", "-fvisibility=hidden")
 BUILT_IN_TIME_S = 300
 WITHOUT = "RL_PIPELINE_WITHOUT_LOOPS"
 
 
-def library_name() -> str:
+def folders() -> list[Path]:
+    """Where the sources lie that are compiled on this system; each has the name of its folder."""
+    return [FOLDER, CALLS_FOLDER] if sys.platform == "linux" else [FOLDER]
+
+
+def library_name(name: str = FOLDER.name) -> str:
     """The name of what is compiled, on this system."""
-    return "loops.dll" if sys.platform == "win32" else "loops.so"
+    return f"{name}.dll" if sys.platform == "win32" else f"{name}.so"
 
 
 def compilers() -> list[list[str]]:
@@ -44,22 +50,23 @@ def digest_file(library: Path) -> Path:
     return library.with_suffix(".digest")
 
 
-def compile_loops(root: Path) -> Path:
+def compile_loops(root: Path, folder: Path = FOLDER) -> Path:
     """Compile beside the source, with the first compiler that can; the digest of what was made is put beside it.
 
     Args:
         root: the checkout.
+        folder: where the source lies.
 
     Raises:
         OSError: there is no compiler.
         subprocess.SubprocessError: none of them could.
     """
-    source, target = root / FOLDER / "loops.c", root / FOLDER / library_name()
+    source, target = root / folder / f"{folder.name}.c", root / folder / library_name(folder.name)
     digest = digest_of(source)
     from_index = [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"]
     for words in (*compilers(), from_index):
-        with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-            made = Path(folder) / target.name
+        with tempfile.TemporaryDirectory(dir=target.parent) as beside:
+            made = Path(beside) / target.name
             options = [*OPTIONS, f'-DSOURCE_DIGEST="{digest}"', "-o", str(made), str(source)]
             try:
                 subprocess.run([*words, *options], check=True, timeout=BUILT_IN_TIME_S, capture_output=True)
@@ -91,16 +98,22 @@ def hook() -> type[Any]:
             """What the build needs beside hatchling."""
             return [] if not self.is_wanted or compilers() else ["ziglang>=0.13"]
 
+        def compiled(self, folder: Path) -> Path | None:
+            """What was made of the source in a folder; None, with a warning, when nobody could."""
+            try:
+                return compile_loops(Path(self.root), folder)
+            except (OSError, subprocess.SubprocessError) as error:
+                self.app.display_warning(f"{folder.name}.c is not compiled, reading will be slow: {error}")
+                return None
+
         def initialize(self, version: str, build_data: dict[str, Any]) -> None:
             """Compile, and say that the wheel is one for this system."""
             if not self.is_wanted:
                 return
-            try:
-                target = compile_loops(Path(self.root))
-            except (OSError, subprocess.SubprocessError) as error:
-                self.app.display_warning(f"loops.c is not compiled, large logs will be read slowly: {error}")
+            targets = [target for folder in folders() if (target := self.compiled(folder)) is not None]
+            if not targets:
                 return
-            for made in (target, digest_file(target)):
+            for made in (*targets, *map(digest_file, targets)):
                 build_data["artifacts"].append(made.relative_to(self.root).as_posix())
             build_data["pure_python"] = False
             build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
@@ -114,4 +127,5 @@ def get_build_hook() -> type[Any]:
 
 
 if __name__ == "__main__":
-    print(compile_loops(Path(__file__).parent))
+    for folder in folders():
+        print(compile_loops(Path(__file__).parent, folder))

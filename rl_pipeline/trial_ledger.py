@@ -58,6 +58,7 @@ BATCH_FILES = 8192  # files between two parts of the ledger: what a killed run h
 CODE = (
     "dialects/harbor_*.py", "dialects/parsed_trial.py", "dialects/token_ids.py", "dialects/iso_time.py",
     "dialects/exception_classes.py", "dialects/stored_values.py", "redaction.py", "reader/trial_folders.py",
+    "reader/folder_calls/*.py", "reader/folder_calls/*.c",
     "trial_files/reading.py",
 )  # fmt: skip
 ROWS_WORTH_A_SLICE = 64

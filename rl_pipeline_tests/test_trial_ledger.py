@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rl_pipeline import trial_ledger
+from rl_pipeline.reader import folder_calls
 from rl_pipeline.schema import SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.frames import to_rows
@@ -111,6 +112,18 @@ def test_other_processes_give_the_same_tables(root: Path, monkeypatch: pytest.Mo
 
     assert there[0].equals(here[0])
     assert there[1].equals(here[1])
+
+
+def test_without_compiled_calls_the_tables_are_the_same(root: Path, monkeypatch: pytest.MonkeyPatch):
+    for number in range(20):
+        put(root, f"t{number:02}", b"{" if number % 9 == 0 else None)
+    compiled = read_trials([root])
+
+    monkeypatch.setattr(folder_calls, "load", lambda: None)
+
+    assert folder_calls.load() is None
+    for table, same in zip(read_trials([root]), compiled, strict=True):
+        assert table.equals(same)
 
 
 def test_nothing_to_read_gives_empty_tables(root: Path):

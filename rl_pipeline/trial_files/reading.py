@@ -13,6 +13,7 @@ from typing import Any
 from rl_pipeline.dialects.harbor_columns import TrialColumns
 from rl_pipeline.dialects.parsed_trial import NAMES, ParsedTrial
 from rl_pipeline.dialects.stored_values import stored_name
+from rl_pipeline.reader.folder_calls import Reading
 from rl_pipeline.redaction import may_hold_any
 
 LARGEST_FILE = 256 * 2**20
@@ -32,12 +33,16 @@ COLUMNS: tuple[str, ...] = (*FILE_COLUMNS, *ParsedTrial._fields)
 Columns = list[list[Any]]
 
 
-def read_columns(paths: Sequence[str | bytes]) -> Columns:
-    """One list per name of `COLUMNS`, with one value per file in their order; times in UTC may say that they are."""
+def read_columns(paths: Sequence[str | bytes | Reading]) -> Columns:
+    """One list per name of `COLUMNS`, with one value per file in their order; times in UTC may say that they are.
+
+    Args:
+        paths: of the files; or what was read of a file before, all of it.
+    """
     trials = TrialColumns()
     files: list[FileRead] = []
     for path in paths:
-        file, content = _read(path)
+        file, content = _taken(path) if isinstance(path, Reading) else _read(path)
         files.append(file)
         if content is None:
             trials.add_unread()
@@ -67,6 +72,11 @@ def suspects(texts: Sequence[str]) -> list[str]:
         return []
     groups = [texts[start : start + TOGETHER] for start in range(0, len(texts), TOGETHER)]
     return [text for group in groups if may_hold_any("\n".join(group)) for text in group]
+
+
+def _taken(read: Reading) -> tuple[FileRead, bytes]:
+    """The same of what was read before."""
+    return (read.size, read.mtime_ns, read.inode, None, True), read.content
 
 
 def _read(path: str | bytes) -> tuple[FileRead, bytes | None]:

@@ -12,9 +12,14 @@ from typing import NamedTuple
 
 import msgspec
 
+from rl_pipeline.reader import folder_calls
+from rl_pipeline.reader.folder_calls import UNUSUAL, WHOLE, Reading, Rules, end_to_end
 from rl_pipeline.reader.trial_folders import (
+    ARCHIVES,
     DEEPEST,
+    PARTS_OF_A_TRIAL,
     RESULT,
+    SIGN_OF_A_JOB,
     Folder,
     NotRead,
     TrialFile,
@@ -26,6 +31,7 @@ from rl_pipeline.redaction import redact
 from rl_pipeline.trial_files.reading import COLUMNS, Columns, read_columns, suspects
 
 TRIAL = COLUMNS.index("trial")
+USUAL = Rules(RESULT.encode(), SIGN_OF_A_JOB.encode(), end_to_end(sorted(PARTS_OF_A_TRIAL)), end_to_end(ARCHIVES))
 REDACTED = "["  # stands in every name from which something was taken
 
 
@@ -61,21 +67,30 @@ def visit(task: Task) -> Visited:
     if task.files:
         return read(task.files)
     top, branches, _ = task
-    paths: list[str] = []
+    paths: list[str | Reading] = []
     found = Visited([], [], [], [], [], [], [])
     for above, names in branches:
         before = f"{above.relative}/" if above.relative else ""
-        for name in names:
+        for name, ahead in zip(names, _read_ahead(above, names), strict=True):
             path = f"{above.path}/{name}"
-            entries = _listed(path) if above.depth < DEEPEST else None
-            if entries is None or not holds_plain_trial(entries):
-                paths += _look_closely(above.inner(name), top, entries, found)
-                continue
-            paths.append(f"{path}/{RESULT}")
+            if ahead is None or ahead.how == UNUSUAL:
+                entries = _listed(path) if above.depth < DEEPEST else None
+                if entries is None or not holds_plain_trial(entries):
+                    paths += _look_closely(above.inner(name), top, entries, found)
+                    continue
+            is_read = ahead is not None and ahead.how == WHOLE
+            paths.append(ahead if is_read and ahead is not None else f"{path}/{RESULT}")
             found.folders.append(shown(before + name))
             found.is_eval.append(above.is_eval_below(name))
             found.is_leaf.append(True)
     return _with_columns(found, read_columns(paths))
+
+
+def _read_ahead(above: Folder, names: Sequence[str]) -> Sequence[Reading | None]:
+    """What the compiled calls read in folders that are quite usual; None for each where there are no such calls."""
+    calls = folder_calls.load()
+    read = calls.read(above.path, names, USUAL) if calls is not None and above.depth < DEEPEST else None
+    return [None] * len(names) if read is None else read
 
 
 def _listed(path: str) -> list[os.DirEntry[str]] | None:

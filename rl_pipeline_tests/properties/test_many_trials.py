@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from rl_pipeline.dialects.harbor_secrets import SecretCounter
 from rl_pipeline.dialects.harbor_trial import parse_trial
 from rl_pipeline.dialects.parsed_trial import NAMES, ParsedTrial
 from rl_pipeline.dialects.stored_values import stored_name
+from rl_pipeline.reader import folder_calls
 from rl_pipeline.reader.trial_folders import Folder, NotRead, TrialFile, find_trials
 from rl_pipeline.redaction import redact
 from rl_pipeline.trial_files.visiting import Branch, Task, Visited, answer, question, visit, visited
@@ -127,6 +129,9 @@ def test_visits_find_what_a_walk_finds(folders: list[list[str]]):
         root = os.path.realpath(place)
         build(Path(root), folders)
         visits = everything_below(root)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(folder_calls, "load", lambda: None)
+            assert everything_below(root) == visits
         walked = list(find_trials(Path(root)))
 
     files = sorted(

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import hatch_build
 from rl_pipeline.reader import loops
+from rl_pipeline.reader.compiled import digest_file, digest_of
 from rl_pipeline.reader.entries import ENTRY
 from rl_pipeline.reader.scan import third_of
 
@@ -122,7 +123,7 @@ def elsewhere(tmp_path, monkeypatch):
     """Source and library in a folder of their own."""
     shutil.copy(loops.SOURCE, tmp_path)
     shutil.copy(loops.LIBRARY, tmp_path)
-    shutil.copy(loops.digest_file(loops.LIBRARY), tmp_path)
+    shutil.copy(digest_file(loops.LIBRARY), tmp_path)
     monkeypatch.setattr(loops, "SOURCE", tmp_path / loops.SOURCE.name)
     monkeypatch.setattr(loops, "LIBRARY", tmp_path / loops.LIBRARY.name)
     loops.load.cache_clear()
@@ -146,7 +147,7 @@ def test_a_library_of_another_source_is_told_and_done_without(elsewhere, caplog)
 
 def test_a_file_that_is_no_library_is_told_and_done_without(elsewhere, caplog):
     loops.LIBRARY.write_bytes(b"no library")
-    loops.digest_file(loops.LIBRARY).write_text(loops.digest_of(b"no library"))
+    digest_file(loops.LIBRARY).write_text(digest_of(b"no library"))
 
     assert loops.load() is None
     assert "ten times slower" in caplog.text
@@ -154,7 +155,7 @@ def test_a_file_that_is_no_library_is_told_and_done_without(elsewhere, caplog):
 
 @pytest.mark.parametrize("file", ["SOURCE", "DIGEST"])
 def test_a_library_without_what_tells_of_it_is_done_without(elsewhere, caplog, file):
-    (loops.SOURCE if file == "SOURCE" else loops.digest_file(loops.LIBRARY)).unlink()
+    (loops.SOURCE if file == "SOURCE" else digest_file(loops.LIBRARY)).unlink()
 
     assert loops.load() is None
     assert "ten times slower" in caplog.text
@@ -178,8 +179,8 @@ def test_the_build_compiles_beside_the_source(tmp_path):
     code = f"import ctypes; l = ctypes.CDLL({str(made)!r}); l.source_digest.restype = ctypes.c_char_p; "
     code += "print(l.source_digest().decode())"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    assert told == loops.digest_of(loops.SOURCE.read_bytes())
-    assert loops.digest_file(made).read_text() == loops.digest_of(made.read_bytes())
+    assert told == digest_of(loops.SOURCE.read_bytes())
+    assert digest_file(made).read_text() == digest_of(made.read_bytes())
     assert sorted(path.name for path in folder.iterdir()) == sorted(["loops.c", made.name, "loops.digest"])
 
 

@@ -7,12 +7,13 @@ sizes by whoever makes them, as said at each loop. What is "filled" must have ro
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import logging
 import sys
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
+
+from rl_pipeline.reader.compiled import NotUsable, open_library
 
 SOURCE = Path(__file__).with_name("loops.c")
 MOST_TAKEN = 4096  # lines of a block at once
@@ -20,35 +21,14 @@ LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "
 log = logging.getLogger(__name__)
 
 
-def digest_of(content: bytes) -> str:
-    """What a library says that it was compiled from; what stands beside a library that is whole."""
-    return hashlib.blake2b(content, digest_size=12).hexdigest()
-
-
-def digest_file(library: Path) -> Path:
-    """Where the digest of a library stands."""
-    return library.with_suffix(".digest")
-
-
 @cache
 def load() -> Loops | None:
     """The loops; None, with a warning, where they were not compiled, or from another source, or are not whole."""
     try:
-        if digest_of(LIBRARY.read_bytes()) != digest_file(LIBRARY).read_text("ascii", "replace"):
-            # A system that loads half a library may end the process.
-            _without("is not whole")
-            return None
-        source = digest_of(SOURCE.read_bytes())
-        library = ctypes.CDLL(str(LIBRARY))
-        library.source_digest.restype = ctypes.c_char_p
-        told = library.source_digest()
-    except (OSError, AttributeError):
-        _without("was not compiled")
+        return Loops(open_library(SOURCE, LIBRARY))
+    except NotUsable as reason:
+        _without(str(reason))
         return None
-    if told.decode("ascii", "replace") != source:
-        _without("is older than its source")
-        return None
-    return Loops(library)
 
 
 def _without(reason: str) -> None:

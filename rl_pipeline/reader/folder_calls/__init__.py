@@ -1,0 +1,120 @@
+"""Questions to the file system about many folders at once: `folder_calls.c`, compiled for Linux.
+
+One call lists many folders and reads a file of each. Python's lock is free meanwhile. What is not quite as usual is not
+judged here: it is left to the caller, who looks at it as without this library, so that both ways find the same.
+
+No numpy here: processes that only read trials do without it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rl_pipeline.reader.compiled import NotUsable, open_library
+
+SOURCE = Path(__file__).with_name("folder_calls.c")
+LIBRARY = SOURCE.with_suffix(".so")
+LONGEST_PATH = 3072  # bytes of a folder's path: what lies in it can be opened by its whole path, too
+CONTENT_BYTES = 2**22  # of files that are read at once; what does not fit is read by itself
+UNUSUAL, NOT_READ, WHOLE = 0, 1, 2
+OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Reading(NamedTuple):
+    """What was read of the file in one folder."""
+
+    how: int  # `UNUSUAL`: the folder is to be looked at; `NOT_READ`: its file is to be read; `WHOLE`
+    size: int
+    mtime_ns: int
+    inode: int
+    content: bytes
+
+
+@cache
+def load() -> FolderCalls | None:
+    """The calls; None where they were not compiled, or from another source, or are not whole."""
+    try:
+        return FolderCalls(open_library(SOURCE, LIBRARY))
+    except NotUsable:
+        return None
+
+
+def end_to_end(texts: Iterable[str]) -> bytes:
+    """Texts as the library takes them."""
+    return b"".join(os.fsencode(text) + b"\0" for text in texts)
+
+
+class FolderCalls:
+    """The functions of the library."""
+
+    def __init__(self, library: Any) -> None:  # noqa: ANN401 - ctypes
+        """Say what each takes."""
+        number, text, filled = ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p
+        self._read_trials = library.read_trials
+        self._read_trials.argtypes = [
+            ctypes.c_int, text, number, number, text, text, text, number, text, number, filled, number, filled, filled,
+        ]  # fmt: skip
+        self._read_trials.restype = None
+        self._contents: list[Any] = []  # room that nobody uses now
+
+    def read(self, path: str, names: Sequence[str], rules: Rules) -> list[Reading] | None:
+        """List some folders, and read the result of each that is a trial's with nothing else to look at.
+
+        Args:
+            path: the folder in which these lie.
+            names: of the folders.
+            rules: what is usual in the folder of a trial.
+
+        Returns:
+            One for each name; None when the folder cannot be opened.
+        """
+        above = _opened(path)
+        if above is None:
+            return None
+        room = self._contents.pop() if self._contents else (ctypes.c_char * CONTENT_BYTES)()
+        try:
+            return self._read(above, names, rules, room)
+        finally:
+            os.close(above)
+            self._contents.append(room)
+
+    def _read(self, above: int, names: Sequence[str], rules: Rules, room: Any) -> list[Reading]:  # noqa: ANN401 - ctypes
+        told, count = os.fsencode("\0".join(names)) + b"\0", len(names)
+        how, numbers = bytearray(count), (ctypes.c_int64 * (4 * count))()
+        self._read_trials(
+            above, told, len(told), count, rules.result, rules.sign_of_a_job, rules.parts, len(rules.parts),
+            rules.archives, len(rules.archives), room, CONTENT_BYTES, _address(how), numbers,
+        )  # fmt: skip
+        columns = [numbers[place * count : (place + 1) * count] for place in range(4)]
+        view, ends = memoryview(room).cast("B"), columns.pop()
+        contents = [view[begin:end].tobytes() for begin, end in zip((0, *ends), ends, strict=False)]
+        columns[2] = [inode % 2**64 for inode in columns[2]]
+        return list(map(Reading, how, *columns, contents))
+
+
+class Rules(NamedTuple):
+    """What is usual in the folder of a trial; several texts stand end to end, each with a NUL behind it."""
+
+    result: bytes
+    sign_of_a_job: bytes
+    parts: bytes
+    archives: bytes
+
+
+def _opened(path: str) -> int | None:
+    """A folder, to be asked about what lies in it; None when it cannot be opened, or its path is very long."""
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        return None
+    try:
+        return os.open(path, OPEN_FLAGS)
+    except OSError:
+        return None
+
+
+def _address(room: bytearray) -> Any:  # noqa: ANN401 - ctypes
+    return (ctypes.c_char * len(room)).from_buffer(room)

@@ -1,0 +1,160 @@
+/* Questions to the file system about many folders at once, in one call each, so that Python's lock is free meanwhile and
+ * nothing is made for a name but its numbers. `rl_pipeline.reader.folder_calls` calls these, says what their arguments
+ * are, and gives room for all that is filled. Nothing here allocates, and no descriptor outlives a call.
+ *
+ * Names and files are anybody's, and change meanwhile: what is not quite as it usually is, is left to the caller.
+ */
+
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+
+#ifndef SOURCE_DIGEST
+#define SOURCE_DIGEST ""
+#endif
+
+enum { BLOCK = 1 << 15, HEAD = 19, LENGTH_PLACE = 16, KIND_PLACE = 18 }; /* bytes of `struct linux_dirent64` */
+enum { IS_FIFO = 1, IS_FOLDER = 4, IS_FILE = 8, IS_LINK = 10, UNKNOWN = 0 };
+enum { UNUSUAL = 0, NOT_READ = 1, WHOLE = 2 }; /* how far reading a trial came */
+enum { SECOND = 1000000000 };
+
+/* The digest of the source that this was compiled from. */
+PUBLIC const char *source_digest(void) { return SOURCE_DIGEST; }
+
+/* One name of a listing, inside a block. */
+struct entry {
+    const char *name;
+    int64_t size; /* of the name, without its NUL */
+    int kind;
+};
+
+/* The next entry but `.` and `..`: 1; none is left in the block: 0; the block is not what a kernel gives: -1. */
+static int next_entry(const char *block, int64_t filled, int64_t *place, struct entry *found) {
+    while (*place < filled) {
+        uint16_t length;
+        const char *record = block + *place;
+        if (filled - *place <= HEAD) return -1;
+        memcpy(&length, record + LENGTH_PLACE, sizeof length);
+        if (length <= HEAD || length > filled - *place) return -1;
+        found->name = record + HEAD;
+        found->size = (int64_t)strnlen(found->name, (size_t)(length - HEAD));
+        found->kind = (uint8_t)record[KIND_PLACE];
+        if (found->size == length - HEAD) return -1;
+        *place += length;
+        if (found->name[0] != '.' || (found->size > 1 && (found->name[1] != '.' || found->size > 2))) return 1;
+    }
+    return 0;
+}
+
+/* Some bytes of a listing; 0 at its end, -1 when it fails. */
+static int64_t list_block(int folder, char *block) {
+    for (;;) {
+        int64_t got = syscall(SYS_getdents64, folder, block, (size_t)BLOCK);
+        if (got >= 0 || errno != EINTR) return got;
+    }
+}
+
+/* Whether a text is one of those that stand end to end, each with its NUL; `at_end`: or ends with one. */
+static int is_one_of(const char *text, int64_t size, const char *those, int64_t those_size, int at_end) {
+    for (int64_t place = 0; place < those_size;) {
+        int64_t length = (int64_t)strnlen(those + place, (size_t)(those_size - place));
+        int64_t before = size - length;
+        if ((before == 0 || (at_end && before > 0)) && !memcmp(text + before, those + place, (size_t)length)) return 1;
+        place += length + 1;
+    }
+    return 0;
+}
+
+/* Size, time in nanoseconds and inode, each in a column of its own; 0 when the time is none that fits. */
+static int tell_state(const struct stat *info, int64_t row, int64_t count, int64_t *columns) {
+    int64_t seconds = (int64_t)info->st_mtim.tv_sec;
+    uint64_t inode = (uint64_t)info->st_ino;
+    if (seconds >= INT64_MAX / SECOND || seconds <= INT64_MIN / SECOND) return 0;
+    columns[row] = (int64_t)info->st_size;
+    columns[count + row] = seconds * SECOND + (int64_t)info->st_mtim.tv_nsec;
+    memcpy(columns + 2 * count + row, &inode, sizeof inode);
+    return 1;
+}
+
+/* What is usual of the folders of trials: texts that stand end to end, each with its NUL. */
+struct usual {
+    const char *result, *sign_of_a_job, *parts, *archives;
+    int64_t parts_size, archives_size;
+};
+
+/* Whether a folder holds a trial's result as a regular file, and nothing else that has to be looked at. */
+static int holds_plain_trial(int folder, const struct usual *usual) {
+    uint64_t aligned[BLOCK / sizeof(uint64_t)];
+    char *block = (char *)aligned;
+    int is_there = 0;
+    for (;;) {
+        int64_t place = 0, got = list_block(folder, block);
+        struct entry found;
+        int more;
+        if (got <= 0) return got == 0 && is_there;
+        while ((more = next_entry(block, got, &place, &found)) > 0) {
+            if (found.kind == IS_LINK || found.kind == UNKNOWN) return 0;
+            if (!strcmp(found.name, usual->result)) {
+                is_there = found.kind == IS_FILE;
+            } else if (found.kind == IS_FOLDER) {
+                if (!is_one_of(found.name, found.size, usual->parts, usual->parts_size, 0)) return 0;
+            } else if (!strcmp(found.name, usual->sign_of_a_job) ||
+                       is_one_of(found.name, found.size, usual->archives, usual->archives_size, 1)) {
+                return 0;
+            }
+        }
+        if (more < 0) return 0;
+    }
+}
+
+/* Read a regular file as long as it was when it was opened, in one go, if it fits; -1 when it does not, or changed. A
+ * link is not followed, and a pipe is not waited for. */
+static int64_t read_whole(int folder, const char *name, char *content, int64_t room, int64_t row, int64_t count,
+                          int64_t *columns) {
+    int64_t got = -1;
+    struct stat info;
+    int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+    if (file < 0) return -1;
+    if (!fstat(file, &info) && S_ISREG(info.st_mode) && info.st_size >= 0 && (int64_t)info.st_size < room &&
+        tell_state(&info, row, count, columns)) {
+        got = (int64_t)read(file, content, (size_t)info.st_size + 1);
+        if (got != (int64_t)info.st_size) got = -1;
+    }
+    close(file);
+    return got;
+}
+
+/* List the folders of trials, and read the result of each that is quite usual.
+ *
+ * `names` of the folders stand in the folder `above`, end to end, each with its NUL. Filled are `how` far reading came,
+ * and columns of `count` numbers: size, time, inode, and where the content ends in `contents`, where one stands behind
+ * the other. */
+PUBLIC void read_trials(int above, const char *names, int64_t size, int64_t count, const char *result,
+                        const char *sign_of_a_job, const char *parts, int64_t parts_size, const char *archives,
+                        int64_t archives_size, char *contents, int64_t room, uint8_t *how, int64_t *columns) {
+    struct usual usual = {result, sign_of_a_job, parts, archives, parts_size, archives_size};
+    int64_t place = 0, used = 0;
+    for (int64_t row = 0; row < count; row++) {
+        int folder;
+        how[row] = UNUSUAL;
+        columns[3 * count + row] = used;
+        if (place >= size) continue;
+        folder = openat(above, names + place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_DIRECTORY);
+        place += (int64_t)strnlen(names + place, (size_t)(size - place)) + 1;
+        if (folder < 0) continue;
+        if (holds_plain_trial(folder, &usual)) {
+            int64_t got = read_whole(folder, result, contents + used, room - used, row, count, columns);
+            how[row] = got < 0 ? NOT_READ : WHOLE;
+            if (got > 0) columns[3 * count + row] = used += got;
+        }
+        close(folder);
+    }
+}
