@@ -31,6 +31,7 @@ from rl_pipeline.addresses import is_elsewhere
 from rl_pipeline.code_version import code_version
 from rl_pipeline.cycles import rare_looks_for_cycles
 from rl_pipeline.dialects.stored_values import stored_names
+from rl_pipeline.reader import folder_calls
 from rl_pipeline.reader.trial_folders import (
     RESULT,
     Folder,
@@ -174,7 +175,7 @@ class _Reading:
             return
         before = f"{above.relative}/" if above.relative else ""
         unknown: list[str] = []
-        for name in names:
+        for name in self._take_unchanged(root, above, names):
             folder = shown(before + name)
             if folder not in self._index.folders:
                 unknown.append(name)
@@ -187,6 +188,26 @@ class _Reading:
             else:
                 self._look_into(root, above.inner(name), top, todo)
         todo.add(Branch(above, unknown))
+
+    def _take_unchanged(self, root: int, above: Folder, names: list[str]) -> list[str]:
+        """Take the trials of a large folder that are as their newest entry says; the names of the others."""
+        calls = folder_calls.load() if len(names) >= TOGETHER else None
+        before = f"{above.relative}/" if above.relative else ""
+        rows = self._index.newest_rows([shown(before + name) for name in names] if calls is not None else ())
+        asked = np.flatnonzero(rows >= 0)
+        told = [names[place] for place in asked.tolist()]
+        states = calls.states(above.path, told, RESULT) if calls is not None and told else None
+        if states is None:
+            return names
+        is_file, now = np.frombuffer(states[0], bool), np.frombuffer(states[1], np.int64).reshape(3, -1)
+        is_same = is_file & self._index.are_in_state(rows[asked], *now)
+        taken = asked[is_same].tolist()
+        self._known_rows += rows[taken].tolist()
+        self._known_place.root += [root] * len(taken)
+        self._known_place.is_eval += [above.is_eval_below(names[place]) for place in taken]
+        is_left = np.ones(len(names), bool)
+        is_left[taken] = False
+        return [names[place] for place in np.flatnonzero(is_left).tolist()]
 
     def _look_into(self, root: int, folder: Folder, top: str, todo: ToDo) -> None:
         """List a folder here, and look its file up."""

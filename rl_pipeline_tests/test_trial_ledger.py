@@ -126,6 +126,37 @@ def test_without_compiled_calls_the_tables_are_the_same(root: Path, monkeypatch:
         assert table.equals(same)
 
 
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_every_change_in_a_large_folder_is_noticed(
+    root: Path, ledger: Path, monkeypatch: pytest.MonkeyPatch, is_compiled: bool
+):
+    monkeypatch.setattr(trial_ledger, "TOGETHER", 2)
+    for number in range(20):
+        put(root, f"t{number:02}", b"{" if number % 9 == 0 else None)
+    read_trials([root], str(ledger))
+    changed = root / "t01" / "result.json"
+    info, content = changed.stat(), changed.read_bytes()
+    changed.write_bytes(content.replace(b"t01", b"tXX"))
+    os.utime(changed, ns=(info.st_atime_ns, info.st_mtime_ns + 1))
+    (root / "t02" / "result.json").unlink()
+    (root / "t03").rename(root / "t93")
+    (root / "t04" / "result.json").rename(root / "t04" / "kept.json")
+    (root / "t04" / "result.json").symlink_to("kept.json")
+    (root / "t05" / "result.json").unlink()
+    os.mkfifo(root / "t05" / "result.json")
+    put(root, "t06/inner/new")
+    if not is_compiled:
+        monkeypatch.setattr(folder_calls, "load", lambda: None)
+
+    remembered = read_trials([root], str(ledger))
+
+    monkeypatch.setattr(folder_calls, "load", lambda: None)
+    assert remembered[0]["trial"].to_pylist().count("tXX") == 1
+    known_below = [row for row in read_trials([root])[0].to_pylist() if row["path"] != "t06/inner/new"]
+    assert remembered[0].to_pylist() == known_below
+    assert remembered[1].equals(read_trials([root])[1])
+
+
 def test_nothing_to_read_gives_empty_tables(root: Path):
     trials, skipped = read_trials([])
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -83,6 +84,23 @@ class EntryIndex:
         """Whether the folder was found to be a trial with no other trial below it."""
         row = self._newest.get(folder, -1) if isinstance(folder, str) else -1
         return row >= 0 and self._is_leaf[row]
+
+    def newest_rows(self, folders: Sequence[str]) -> np.ndarray[Any, Any]:
+        """The row of the newest entry of each folder; -1 where there is none, or the folder is no trial as of `in`."""
+        rows = np.array([self._newest.get(folder, -1) for folder in folders], np.int64)
+        if not len(self._is_leaf):
+            return np.full_like(rows, -1)
+        return np.where((rows >= 0) & np.array(self._is_leaf, bool)[rows], rows, -1)
+
+    def are_in_state(
+        self, rows: np.ndarray[Any, Any], size: np.ndarray[Any, Any], mtime_ns: np.ndarray[Any, Any],
+        inode: np.ndarray[Any, Any],
+    ) -> np.ndarray[Any, Any]:  # fmt: skip
+        """Whether each of some entries is of that state of its file."""
+        pairs = ((self._size, size), (self._mtime_ns, mtime_ns), (self._inode, inode))
+        same = [np.frombuffer(known, np.int64)[rows] == now for known, now in pairs]
+        are: np.ndarray[Any, Any] = same[0] & same[1] & same[2]
+        return are
 
     def find(self, folder: str, size: int | None, mtime_ns: int | None, inode: int | None) -> int | None:
         """The row of the entry, or None when the file was not read in this state."""

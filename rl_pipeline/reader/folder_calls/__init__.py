@@ -21,6 +21,7 @@ SOURCE = Path(__file__).with_name("folder_calls.c")
 LIBRARY = SOURCE.with_suffix(".so")
 LONGEST_PATH = 3072  # bytes of a folder's path: what lies in it can be opened by its whole path, too
 CONTENT_BYTES = 2**22  # of files that are read at once; what does not fit is read by itself
+NUMBER_BYTES = 8
 UNUSUAL, NOT_READ, WHOLE = 0, 1, 2
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -55,12 +56,40 @@ class FolderCalls:
     def __init__(self, library: Any) -> None:  # noqa: ANN401 - ctypes
         """Say what each takes."""
         number, text, filled = ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p
+        self._states_of = library.states_of
+        self._states_of.argtypes = [ctypes.c_int, text, number, text, number, filled, filled]
+        self._states_of.restype = None
         self._read_trials = library.read_trials
         self._read_trials.argtypes = [
             ctypes.c_int, text, number, number, text, text, text, number, text, number, filled, number, filled, filled,
         ]  # fmt: skip
         self._read_trials.restype = None
         self._contents: list[Any] = []  # room that nobody uses now
+
+    def states(self, path: str, names: Sequence[str], result: str) -> tuple[bytearray, bytearray] | None:
+        """The state of a file in each of some folders; a link is none.
+
+        Args:
+            path: the folder in which these lie.
+            names: of the folders.
+            result: the file's name.
+
+        Returns:
+            A byte for each, 1 where it is a regular file; and three columns of 64-bit numbers, one behind the other:
+            size, time in nanoseconds, inode. None when the folder cannot be opened.
+        """
+        above = _opened(path)
+        if above is None:
+            return None
+        told, count = os.fsencode("\0".join(names)) + b"\0", len(names)
+        is_file, columns = bytearray(count), bytearray(3 * NUMBER_BYTES * count)
+        try:
+            self._states_of(
+                above, told, len(told), os.fsencode(result), count, _address(is_file), _address(columns)
+            )  # fmt: skip
+        finally:
+            os.close(above)
+        return is_file, columns
 
     def read(self, path: str, names: Sequence[str], rules: Rules) -> list[Reading] | None:
         """List some folders, and read the result of each that is a trial's with nothing else to look at.

@@ -24,6 +24,7 @@
 enum { BLOCK = 1 << 15, HEAD = 19, LENGTH_PLACE = 16, KIND_PLACE = 18 }; /* bytes of `struct linux_dirent64` */
 enum { IS_FIFO = 1, IS_FOLDER = 4, IS_FILE = 8, IS_LINK = 10, UNKNOWN = 0 };
 enum { UNUSUAL = 0, NOT_READ = 1, WHOLE = 2 }; /* how far reading a trial came */
+enum { MOST_PATH = 1024 }; /* bytes of a name and of what stands behind it */
 enum { SECOND = 1000000000 };
 
 /* The digest of the source that this was compiled from. */
@@ -82,6 +83,27 @@ static int tell_state(const struct stat *info, int64_t row, int64_t count, int64
     columns[count + row] = seconds * SECOND + (int64_t)info->st_mtim.tv_nsec;
     memcpy(columns + 2 * count + row, &inode, sizeof inode);
     return 1;
+}
+
+/* The state of the file of one name in each of some folders: whether it is a regular one, size, time, inode. No link is
+ * followed. The names of the folders stand end to end, each with its NUL. */
+PUBLIC void states_of(int above, const char *names, int64_t size, const char *result, int64_t count, uint8_t *is_file,
+                      int64_t *columns) {
+    int64_t result_size = (int64_t)strlen(result), place = 0;
+    for (int64_t row = 0; row < count; row++) {
+        char path[MOST_PATH];
+        struct stat info;
+        int64_t length = place < size ? (int64_t)strnlen(names + place, (size_t)(size - place)) : 0;
+        is_file[row] = 0;
+        if (length && length + result_size + 2 <= MOST_PATH) {
+            memcpy(path, names + place, (size_t)length);
+            path[length] = '/';
+            memcpy(path + length + 1, result, (size_t)result_size + 1);
+            if (!fstatat(above, path, &info, AT_SYMLINK_NOFOLLOW) && S_ISREG(info.st_mode))
+                is_file[row] = (uint8_t)tell_state(&info, row, count, columns);
+        }
+        place += length + 1;
+    }
 }
 
 /* What is usual of the folders of trials: texts that stand end to end, each with its NUL. */
