@@ -16,6 +16,7 @@ import re
 from array import array
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -69,11 +70,15 @@ class EntryIndex:
     def __init__(self, entries: pa.Table) -> None:
         self._size, self._mtime_ns, self._inode = (_integers(entries, name) for name in ("size", "mtime_ns", "inode"))
         self._is_leaf = pc.and_(entries["is_leaf"], pc.is_null(entries["reason"])).to_pylist()
-        self._newest: dict[str, int] = {}
+        folders = entries["folder"].to_pylist()
+        self._newest: dict[str, int] = dict(zip(folders, range(len(folders)), strict=True))
         self._older = array("q", [-1]) * entries.num_rows
-        for row, folder in enumerate(entries["folder"].to_pylist()):
-            self._older[row] = self._newest.get(folder, -1)
-            self._newest[folder] = row
+        if len(self._newest) == len(folders):
+            return
+        last: dict[str, int] = {}
+        for row, folder in enumerate(folders):
+            self._older[row] = last.get(folder, -1)
+            last[folder] = row
 
     @property
     def folders(self) -> Container[str]:
@@ -87,7 +92,7 @@ class EntryIndex:
 
     def newest_rows(self, folders: Sequence[str]) -> np.ndarray[Any, Any]:
         """The row of the newest entry of each folder; -1 where there is none, or the folder is no trial as of `in`."""
-        rows = np.array([self._newest.get(folder, -1) for folder in folders], np.int64)
+        rows = np.array(list(map(self._newest.get, folders, repeat(-1))), np.int64)
         if not len(self._is_leaf):
             return np.full_like(rows, -1)
         return np.where((rows >= 0) & np.array(self._is_leaf, bool)[rows], rows, -1)
