@@ -75,12 +75,20 @@ def _run(command: Sequence[str]) -> tuple[str, Cost]:
 
 
 def tree(pid: int) -> list[int]:
-    """A process and all below it."""
+    """A process and all below it, whichever of its threads started them."""
     try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
-    except (OSError, ValueError):
+        threads = [thread.name for thread in Path(f"/proc/{pid}/task").iterdir()]
+        children = [child for thread in threads for child in _children(pid, thread)]
+    except OSError:
         return []
     return [pid, *(below for child in children for below in tree(int(child)))]
+
+
+def _children(pid: int, thread: str) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/task/{thread}/children").read_text(encoding="ascii").split()
+    except OSError:  # the thread ended meanwhile
+        return []
 
 
 def resident_bytes(pid: int) -> list[int]:

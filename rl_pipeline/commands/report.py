@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +13,7 @@ from rl_pipeline.addresses import address, is_elsewhere
 from rl_pipeline.commands.found_trials import FoundTrials
 from rl_pipeline.commands.named_experiment import only_named
 from rl_pipeline.commands.progress import Progress
+from rl_pipeline.commands.report_processes import ReportProcesses
 from rl_pipeline.commands.report_state import Inputs, ReportState
 from rl_pipeline.discovery import ExperimentOnDisk, discover, parse_log_pattern
 from rl_pipeline.errors import ConfigurationError
@@ -33,8 +34,12 @@ class ReportRequest:
     force: bool = False
 
 
-def run(request: ReportRequest) -> None:
+def run(request: ReportRequest, processes: ReportProcesses | None = None) -> None:
     """Say that the report is current when it is, else make it.
+
+    Args:
+        request: what is asked for.
+        processes: those that were started ahead; None starts them when they are needed.
 
     Raises:
         ConfigurationError: a path is wrong, or LOGS hold more than one experiment.
@@ -58,7 +63,8 @@ def run(request: ReportRequest) -> None:
     if since is not None:
         progress.say(f"nothing changed since {since:%Y-%m-%d %H:%M} UTC, the report is current")
     else:
-        make(request, experiment, thresholds, looking, progress)
+        with nullcontext(processes) if processes is not None else ReportProcesses() as ready:
+            make(request, experiment, thresholds, looking, progress, ready)
     progress.say(f"page: {request.out / 'report.html'}")
     progress.say(f"report: {request.out / 'metrics_report.md'}")
 
@@ -82,7 +88,12 @@ def require_other_folder(request: ReportRequest) -> None:
 
 
 def make(
-    request: ReportRequest, experiment: ExperimentOnDisk, thresholds: Path | None, looking: Looking, progress: Progress
+    request: ReportRequest,
+    experiment: ExperimentOnDisk,
+    thresholds: Path | None,
+    looking: Looking,
+    progress: Progress,
+    processes: ReportProcesses,
 ) -> None:
     """Make the report and remember from what."""
     from rl_pipeline.commands.report_stages import FOUND, Making, make_report
@@ -96,7 +107,7 @@ def make(
             quiet=request.quiet,
             force=request.force,
         )
-        files = make_report(making, lambda: looking.look(work / FOUND))
+        files = make_report(making, processes, lambda: looking.look(work / FOUND))
     looking.remember(files)
     progress.say(f"{len(files)} files written")
 

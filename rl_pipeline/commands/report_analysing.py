@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
+
 from rl_pipeline.analysis.summary import analyse_experiment
 from rl_pipeline.commands.stage_tables import read_tables
 from rl_pipeline.report.bundle import drafted, write_numbers, write_pages
@@ -12,6 +14,10 @@ from rl_pipeline.report.bundle_names import CHARTS
 from rl_pipeline.report.page.chart_messages import asked
 from rl_pipeline.report.page.stand_ins import stand_ins
 from rl_pipeline.results import frames_of, load_thresholds
+
+
+def prepare() -> None:
+    """Nothing: what calling this needs, the analysis needs too, and it is imported now."""
 
 
 def analyse(
@@ -31,6 +37,7 @@ def analyse(
         What a helper is to draw, in the order of the marks.
     """
     frames = frames_of(experiment, read_tables(tables))
+    pa.default_memory_pool().release_unused()
     checkpoints = None if on_disk is None else frozenset(on_disk)
     result = analyse_experiment(frames, load_thresholds(thresholds), checkpoints_on_disk=checkpoints)
     pages, pictures = drafted(result, frames, partial(stand_ins, secret=secret))

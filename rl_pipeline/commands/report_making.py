@@ -1,4 +1,4 @@
-"""The first stages of a report, which may run in a process of their own: read logs and trials, export their tables.
+"""The first stages of a report, which may run in a process of their own: read logs and trials.
 
 Everything heavy that reading needs is imported here or below.
 """
@@ -14,16 +14,17 @@ from typing import Any
 from rl_pipeline import pipeline
 from rl_pipeline.addresses import address
 from rl_pipeline.commands.found_trials import HandedOver
+from rl_pipeline.commands.other_process import PreparedProcess
 from rl_pipeline.commands.progress import Progress
-from rl_pipeline.commands.report_reading import WORTH_A_PROCESS, SecondReader
-from rl_pipeline.commands.report_stages import BUNDLE, FOUND, Making
+from rl_pipeline.commands.report_processes import another_reader
+from rl_pipeline.commands.report_reading import WORTH_A_PROCESS
+from rl_pipeline.commands.report_stages import FOUND, Making
 from rl_pipeline.commands.report_state import ReportState, log_state, program_state
 from rl_pipeline.commands.stage_tables import read_tables, write_tables
 from rl_pipeline.discovery import ExperimentOnDisk
 from rl_pipeline.errors import DataError, PipelineError
 from rl_pipeline.report.bundle_names import TABLES
 from rl_pipeline.schema import Job, SkippedTrial, Trial
-from rl_pipeline.tables.exports import write_table_exports
 from rl_pipeline.tables.store import TableStore
 from rl_pipeline.trial_files.elsewhere import trials_below
 
@@ -34,7 +35,7 @@ def prepare() -> None:
     """Nothing: what calling this needs, reading needs too, and it is imported now."""
 
 
-def read_all_logs(making: Making, second: SecondReader | None) -> None:
+def read_all_logs(making: Making, second: PreparedProcess | None) -> None:
     """Logs to tables.
 
     Args:
@@ -67,11 +68,6 @@ def read_trial_tables(making: Making) -> None:
         )  # fmt: skip
     progress.say(f"{trials.trials.num_rows:,} trials read, {trials.skipped.num_rows:,} folders skipped")
     write_tables({Trial.TABLE: trials.trials, SkippedTrial.TABLE: trials.skipped}, making.work / TABLES)
-
-
-def export(making: Making) -> None:
-    """Tables to the files beside the report."""
-    write_table_exports(read_tables(making.work / TABLES), making.work / BUNDLE / TABLES)
 
 
 class KeptTables:
@@ -118,7 +114,7 @@ def read_logs(
     progress: Progress,
     *,
     force: bool,
-    second: SecondReader | None = None,
+    second: PreparedProcess | None = None,
 ) -> list[pipeline.JobTables]:
     """The tables of all logs, kept ones where the log is as it was; many bytes are read by two processes."""
     known = {log.job_key: None if force else kept.tables_of(log) for log in logs}
@@ -131,7 +127,7 @@ def read_logs(
 
 
 def _read(
-    waiting: deque[pipeline.JobLog], kept: KeptTables, progress: Progress, second: SecondReader | None
+    waiting: deque[pipeline.JobLog], kept: KeptTables, progress: Progress, second: PreparedProcess | None
 ) -> list[tuple[pipeline.JobLog, pipeline.JobTables]]:
     names = ", ".join(sorted(log.path.name for log in waiting))
     with progress.bar(f"reading {names}", sum(log.size_bytes for log in waiting), "B") as advance:
@@ -147,7 +143,7 @@ def _read(
             advance(log.size_bytes)
             return job
 
-        with second or SecondReader() as other:
+        with second or another_reader() as other:
             theirs = other.thread.submit(_taken, waiting, there)
             return _taken(waiting, here) + theirs.result()
 

@@ -5,15 +5,11 @@ Little is imported here, so that the second process is started first, and both i
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
-
-from rl_pipeline.commands.other_process import OtherProcess
-from rl_pipeline.commands.report_stages import NO_FRAMES, Making
+from rl_pipeline.commands.report_processes import another_reader
+from rl_pipeline.commands.report_stages import Making
 from rl_pipeline.commands.report_state import ReportState
 
-PREPARE = "rl_pipeline.commands.report_making:prepare"
-WORTH_A_PROCESS = 16_000_000  # bytes of logs that another process saves more time with than its start costs
+WORTH_A_PROCESS = 100_000_000  # bytes of logs that another process saves more time with than its start costs
 
 
 def read_job_tables(making: Making) -> None:
@@ -23,7 +19,7 @@ def read_job_tables(making: Making) -> None:
         ConfigurationError: the thresholds cannot be read.
         DataError: nothing readable.
     """
-    second = SecondReader() if is_surely_worth_a_process(making) else None
+    second = another_reader() if is_surely_worth_a_process(making) else None
     try:
         from rl_pipeline.commands.report_making import read_all_logs
 
@@ -38,25 +34,3 @@ def is_surely_worth_a_process(making: Making) -> bool:
     sizes = [log.size_bytes for log in making.experiment.jobs]
     is_first = making.force or not ReportState(making.out).is_there
     return is_first and sum(sizes) - max(sizes, default=0) >= WORTH_A_PROCESS
-
-
-class SecondReader:
-    """Another process that reads logs, and the one thread that talks to it; it begins with its imports."""
-
-    def __init__(self) -> None:
-        self.process = OtherProcess(without=NO_FRAMES)
-        self.thread = ThreadPoolExecutor(1, thread_name_prefix="second reader")
-        self.thread.submit(self.process.call, PREPARE, gives=type(None))
-
-    def __enter__(self) -> SecondReader:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close(at_once=error is not None)
-
-    def close(self, *, at_once: bool = False) -> None:
-        """End the process; what it is at is lost with `at_once`."""
-        self.process.close(at_once=at_once)
-        self.thread.shutdown(cancel_futures=True)

@@ -6,7 +6,6 @@ of all together. This process only says what comes next, and puts pictures into 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -16,6 +15,7 @@ from uuid import uuid4
 
 from rl_pipeline.commands.other_process import OtherProcess
 from rl_pipeline.commands.progress import Progress
+from rl_pipeline.commands.report_processes import NO_FRAMES, ReportProcesses
 from rl_pipeline.discovery import ExperimentOnDisk, checkpoint_steps
 from rl_pipeline.report.bundle_names import CHARTS, HTML_REPORT, TABLES
 from rl_pipeline.report.output_folder import replace_files
@@ -28,12 +28,9 @@ BUNDLE, FOUND = "bundle", "found"
 NOTHING = type(None)
 MAKING = "rl_pipeline.commands.report_making"
 READ_LOGS = "rl_pipeline.commands.report_reading:read_job_tables"
-READ_TRIALS, EXPORT = f"{MAKING}:read_trial_tables", f"{MAKING}:export"
+READ_TRIALS = f"{MAKING}:read_trial_tables"
+EXPORT = "rl_pipeline.commands.report_exporting:export"
 ANALYSE = "rl_pipeline.commands.report_analysing:analyse"
-# Arrow imports pandas to ask whether a list is a series: a third of a second and 30 MB, and readers have none.
-NO_FRAMES = ("pandas",)
-# Arrow's own pools keep what they no longer need, and so do the system's when every thread has one.
-MEMORY = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,53 +54,54 @@ class Making:
     force: bool = False
 
 
-def make_report(making: Making, meanwhile: Callable[[], object]) -> tuple[str, ...]:
+def make_report(making: Making, processes: ReportProcesses, meanwhile: Callable[[], object]) -> tuple[str, ...]:
     """Make a report in a work folder, then put it in the place of the earlier one; gives its files.
 
     Args:
         making: what to make.
+        processes: read and analyse.
         meanwhile: is called while logs are read, and done before trials are read.
 
     Raises:
         ConfigurationError: the thresholds cannot be read, or the folder cannot be written.
         DataError: nothing readable.
     """
-    for name, value in MEMORY.items():
-        os.environ.setdefault(name, value)  # read by the processes that are started
     secret = uuid4().hex
     with ExitStack() as running:
-        charts, studio = tables_and_pages(making, secret, meanwhile, running)
+        charts, studio = tables_and_pages(making, secret, processes, meanwhile, running)
         draw(charts, studio, making.work / BUNDLE, secret)
     return replace_files(making.out, lambda folder: move_all(making.work / BUNDLE, folder))
 
 
 def tables_and_pages(
-    making: Making, secret: str, meanwhile: Callable[[], object], running: ExitStack
+    making: Making, secret: str, processes: ReportProcesses, meanwhile: Callable[[], object], running: ExitStack
 ) -> tuple[list[bytes], Studio]:
-    """Read, export and analyse; the files beside the report are written while the analysis is imported.
+    """Read, export and analyse; the files beside the report are written while tables are analysed.
 
     Args:
         making: what to make.
         secret: for the marks in the place of pictures.
+        processes: as of `make_report`.
         meanwhile: as of `make_report`.
         running: ends the processes that draw, which are started before there is anything to draw.
     """
-    reader = running.enter_context(OtherProcess(without=NO_FRAMES))
+    reader, analyst = processes.reader.process, processes.analyst.process
     with ThreadPoolExecutor(1) as thread:
         other_work = thread.submit(meanwhile)
         reader.call(READ_LOGS, making, gives=NOTHING)
         other_work.result()
-    reader.call(READ_TRIALS, making, gives=NOTHING)
-    with OtherProcess() as analyst, ThreadPoolExecutor(1) as thread:
-        studio = thread.submit(export, reader, making, running)
+        reader.call(READ_TRIALS, making, gives=NOTHING)
+        processes.reader.close()
+        studio = thread.submit(export, making, running)
         charts = analysed(making, secret, analyst)
+        processes.analyst.close()
         return charts, studio.result()
 
 
-def export(reader: OtherProcess, making: Making, running: ExitStack) -> Studio:
-    """Export, give the reader's memory back, and start those that will draw."""
-    reader.call(EXPORT, making, gives=NOTHING)
-    reader.close()
+def export(making: Making, running: ExitStack) -> Studio:
+    """Export, give that memory back, and start those that will draw."""
+    with OtherProcess(without=NO_FRAMES) as exporter:
+        exporter.call(EXPORT, making.work / TABLES, making.work / BUNDLE / TABLES, gives=NOTHING)
     return running.enter_context(Studio())
 
 

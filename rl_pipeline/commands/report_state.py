@@ -25,13 +25,12 @@ from pathlib import Path
 from rl_pipeline import __version__
 from rl_pipeline.addresses import address, is_elsewhere
 from rl_pipeline.commands.found_trials import FoundTrials, encoded
+from rl_pipeline.commands.state_names import STATE_FILE, STATE_FOLDER
 from rl_pipeline.discovery import ExperimentOnDisk, JobLog, checkpoint_steps
 from rl_pipeline.places import file_facts
 from rl_pipeline.reader.trial_folders import Found, TrialFile
 from rl_pipeline.trial_files.elsewhere import trials_below
 
-STATE_FOLDER = ".rl_pipeline_state"
-STATE_FILE = "report.json"
 LEAVES_FILE = "trial_folders"
 STATE_VERSION = 2
 TOGETHER = 1024  # finds that are looked at in one go

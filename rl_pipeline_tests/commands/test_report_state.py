@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from rl_pipeline.commands import report_state
-from rl_pipeline.commands.report_state import STATE_FOLDER, Inputs, KnownLeaves, ReportState
+from rl_pipeline.commands.report_state import Inputs, KnownLeaves, ReportState
+from rl_pipeline.commands.state_names import STATE_FOLDER
 from rl_pipeline.discovery import discover
 from rl_pipeline_tests.dialects.trial_files import trial_file
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rl_pipeline.commands.report_state import STATE_FOLDER
+from rl_pipeline.commands.state_names import STATE_FOLDER
 from rl_pipeline.sample import sample_path
 
 COMMAND = str(Path(sys.executable).with_name("rl-pipeline"))
