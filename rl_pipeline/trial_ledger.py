@@ -33,11 +33,13 @@ from rl_pipeline.cycles import rare_looks_for_cycles
 from rl_pipeline.dialects.stored_values import stored_names
 from rl_pipeline.reader import folder_calls
 from rl_pipeline.reader.trial_folders import (
+    EVAL_SESSIONS,
     RESULT,
     Folder,
     Found,
     NotRead,
     TrialFile,
+    all_shown,
     look_into,
     shown,
     state_of_trial,
@@ -193,18 +195,22 @@ class _Reading:
         """Take the trials of a large folder that are as their newest entry says; the names of the others."""
         calls = folder_calls.load() if len(names) >= TOGETHER else None
         before = f"{above.relative}/" if above.relative else ""
-        rows = self._index.newest_rows([shown(before + name) for name in names] if calls is not None else ())
+        rows = self._index.newest_rows(all_shown(before, names) if calls is not None else ())
         asked = np.flatnonzero(rows >= 0)
         told = [names[place] for place in asked.tolist()]
         states = calls.states(above.path, told, RESULT) if calls is not None and told else None
         if states is None:
             return names
-        is_file, now = np.frombuffer(states[0], bool), np.frombuffer(states[1], np.int64).reshape(3, -1)
+        is_file = np.concatenate([np.frombuffer(some.is_file, bool) for some in states])
+        now = np.hstack([np.frombuffer(some.columns, np.int64).reshape(3, -1) for some in states])
         is_same = is_file & self._index.are_in_state(rows[asked], *now)
         taken = asked[is_same].tolist()
         self._known_rows += rows[taken].tolist()
         self._known_place.root += [root] * len(taken)
-        self._known_place.is_eval += [above.is_eval_below(names[place]) for place in taken]
+        is_eval = [above.is_eval] * len(taken)
+        if not above.is_eval and EVAL_SESSIONS in names:
+            is_eval = [above.is_eval_below(names[place]) for place in taken]
+        self._known_place.is_eval += is_eval
         is_left = np.ones(len(names), bool)
         is_left[taken] = False
         return [names[place] for place in np.flatnonzero(is_left).tolist()]

@@ -18,12 +18,15 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Container, Generator, Iterable, Iterator
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
+from rl_pipeline.reader import folder_calls
+
 RESULT = "result.json"
+USUAL_KINDS = bytes((folder_calls.IS_FOLDER, folder_calls.IS_FILE))
 EVAL_SESSIONS = "eval_sessions"
 # Folders a trial keeps its own files in; no trial lies below them.
 PARTS_OF_A_TRIAL = frozenset({"agent", "verifier", "artifacts", "steps", "environment", "tests", "solution"})
@@ -195,8 +198,10 @@ def look_into(
     if folder.depth > DEEPEST:
         return [NotRead(shown(folder.relative), f"more than {DEEPEST} folders deep: a loop, or no trial")], []
     try:
-        with os.scandir(folder.path) if entries is None else nullcontext(entries) as names:
-            listing = _listing_of(names, folder, top)
+        listing = _plain_listing(folder) if entries is None else None
+        if listing is None:
+            with os.scandir(folder.path) if entries is None else nullcontext(entries) as names:
+                listing = _listing_of(names, folder, top)
     except OSError as error:
         return [NotRead(shown(folder.relative), _why(error))], []
     found: list[Found] = list(listing.told)
@@ -205,6 +210,28 @@ def look_into(
     elif reason := listing.looks.why_no_result(folder.relative, folder.depth):
         found.append(NotRead(shown(folder.relative), reason))
     return found, listing.looks.inner
+
+
+def _plain_listing(folder: Folder) -> _Listing | None:
+    """The listing of a root that holds nothing but files and folders and no result; None leaves it to others.
+
+    Only roots: they hold tens of thousands of names, most of the folders below hold a result.
+    """
+    calls = folder_calls.load() if folder.depth == 0 else None
+    listed = calls.listed(folder.path) if calls is not None else None
+    if listed is None:
+        return None
+    names, kinds = listed
+    if kinds.translate(None, USUAL_KINDS) or RESULT in names:
+        return None
+    folders = [name for name, kind in zip(names, kinds, strict=True) if kind == folder_calls.IS_FOLDER]
+    files = [name for name, kind in zip(names, kinds, strict=True) if kind == folder_calls.IS_FILE]
+    told = sorted(_archive(_join(folder.relative, name)) for name in files if name.endswith(ARCHIVES))
+    return _Listing(None, looks_of(names, folders), told)
+
+
+def _archive(relative: str) -> NotRead:
+    return NotRead(shown(relative), "an archive: packed trials are not read")
 
 
 def _listing_of(entries: Iterable[os.DirEntry[str]], folder: Folder, top: str) -> _Listing:
@@ -222,7 +249,7 @@ def _listing_of(entries: Iterable[os.DirEntry[str]], folder: Folder, top: str) -
         elif _is_folder(entry):
             folders.append(name)
         elif name.endswith(ARCHIVES):
-            told.append(NotRead(shown(_join(folder.relative, name)), "an archive: packed trials are not read"))
+            told.append(_archive(_join(folder.relative, name)))
     told.sort()
     return _Listing(result, looks_of(names, folders), told)
 
@@ -323,6 +350,13 @@ def shown(relative: str) -> str:
     if relative.isascii():
         return relative or "."
     return os.fsencode(relative).decode("utf-8", "backslashreplace")
+
+
+def all_shown(before: str, names: Sequence[str]) -> list[str]:
+    """What is `shown` of each name with the same path before it."""
+    if before.isascii() and "".join(names).isascii():
+        return [before + name for name in names] if before else list(names)
+    return [shown(before + name) for name in names]
 
 
 def _why(error: OSError | ValueError) -> str:

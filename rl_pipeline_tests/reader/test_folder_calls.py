@@ -12,7 +12,16 @@ import pytest
 import hatch_build
 from rl_pipeline.reader import folder_calls
 from rl_pipeline.reader.compiled import digest_file
-from rl_pipeline.reader.folder_calls import CONTENT_BYTES, NOT_READ, UNUSUAL, WHOLE, FolderCalls, Reading
+from rl_pipeline.reader.folder_calls import (
+    CONTENT_BYTES,
+    IS_FILE,
+    IS_FOLDER,
+    NOT_READ,
+    UNUSUAL,
+    WHOLE,
+    FolderCalls,
+    Reading,
+)
 from rl_pipeline.trial_files.visiting import USUAL
 
 
@@ -142,3 +151,55 @@ def test_a_library_from_another_source_is_not_used(tmp_path: Path, monkeypatch: 
 def test_the_build_compiles_it():
     folder = Path(hatch_build.__file__).parent / hatch_build.CALLS_FOLDER
     assert (folder / "folder_calls.c").samefile(folder_calls.SOURCE)
+
+
+def test_names_of_a_folder_are_listed_with_their_kinds_in_as_many_calls_as_needed(calls: FolderCalls, tmp_path: Path):
+    odd = os.fsdecode(b"\xff\n")
+    for number in range(5000):  # more bytes than one call lists
+        (tmp_path / f"{number:0240d}").touch()
+    (tmp_path / odd).mkdir()
+    (tmp_path / "link").symlink_to(odd)
+    (tmp_path / "...").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+
+    listed = calls.listed(str(tmp_path))
+
+    assert listed is not None
+    names, kinds = listed
+    assert sorted(names) == sorted(path.name for path in tmp_path.iterdir())
+    told = dict(zip(names, kinds, strict=True))
+    assert {name for name, kind in told.items() if kind == IS_FOLDER} == {odd, "..."}
+    assert {name for name, kind in told.items() if kind not in {IS_FOLDER, IS_FILE}} == {"link", "fifo"}
+
+
+def test_nothing_is_listed_of_what_is_no_folder_or_empty(calls: FolderCalls, tmp_path: Path):
+    (tmp_path / "file").touch()
+    (tmp_path / "empty").mkdir()
+
+    assert calls.listed(str(tmp_path / "none")) is None
+    assert calls.listed(str(tmp_path / "file")) is None
+    assert calls.listed(str(tmp_path / "empty")) == ([], b"")
+
+
+@pytest.mark.parametrize("share", [1, 4096])
+def test_states_are_those_of_regular_files_alone(
+    calls: FolderCalls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: int
+):
+    monkeypatch.setattr(folder_calls, "SHARE", share)
+    names = ["a", "b\n", os.fsdecode(b"\xff"), "gone", "linked", "é" * 100, "z"]
+    for name in names[:3] + names[5:]:
+        put(tmp_path, name, name.encode("utf-8", "surrogateescape"))
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "result.json").symlink_to(tmp_path / "a" / "result.json")
+
+    states = calls.states(str(tmp_path), names, "result.json")
+
+    assert states is not None
+    told = []
+    for some in states:
+        numbers = memoryview(some.columns).cast("q").tolist()
+        count = len(some.is_file)
+        told += [numbers[row::count] if some.is_file[row] else None for row in range(count)]
+    infos = [None if name in {"gone", "linked"} else (tmp_path / name / "result.json").stat() for name in names]
+    assert told == [info and [info.st_size, info.st_mtime_ns, info.st_ino] for info in infos]
+    assert calls.states(str(tmp_path / "gone"), names, "result.json") is None

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from rl_pipeline.reader import folder_calls
 from rl_pipeline.reader.trial_folders import NO_RESULT, NOTHING, NotRead, TrialFile, find_trials
+
+
+@pytest.fixture(params=["with", "without"], autouse=True)
+def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the compiled calls, and as where nobody could compile them."""
+    if request.param == "without":
+        monkeypatch.setattr(folder_calls, "load", lambda: None)
 
 
 def add_trial(root: Path, folder: str, content: str = "{}") -> Path:

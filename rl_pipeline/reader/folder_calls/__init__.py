@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +23,10 @@ LIBRARY = SOURCE.with_suffix(".so")
 LONGEST_PATH = 3072  # bytes of a folder's path: what lies in it can be opened by its whole path, too
 CONTENT_BYTES = 2**22  # of files that are read at once; what does not fit is read by itself
 NUMBER_BYTES = 8
+LISTED_BYTES = 2**20  # of names that one call lists
 UNUSUAL, NOT_READ, WHOLE = 0, 1, 2
+IS_FOLDER, IS_FILE = 4, 8  # kinds of what is listed
+SHARE = 4096  # folders whose state one thread asks for before another is worth its start
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -34,6 +38,17 @@ class Reading(NamedTuple):
     mtime_ns: int
     inode: int
     content: bytes
+
+
+class States(NamedTuple):
+    """States of files.
+
+    `is_file`: a byte for each, 1 where it is a regular file. `columns`: three of 64-bit numbers, one behind the other:
+    size, time in nanoseconds, inode.
+    """
+
+    is_file: bytearray
+    columns: bytearray
 
 
 @cache
@@ -56,6 +71,8 @@ class FolderCalls:
     def __init__(self, library: Any) -> None:  # noqa: ANN401 - ctypes
         """Say what each takes."""
         number, text, filled = ctypes.c_int64, ctypes.c_char_p, ctypes.c_void_p
+        self._list_some = library.list_some
+        self._list_some.argtypes, self._list_some.restype = [ctypes.c_int, filled, number, filled, filled], None
         self._states_of = library.states_of
         self._states_of.argtypes = [ctypes.c_int, text, number, text, number, filled, filled]
         self._states_of.restype = None
@@ -66,7 +83,24 @@ class FolderCalls:
         self._read_trials.restype = None
         self._contents: list[Any] = []  # room that nobody uses now
 
-    def states(self, path: str, names: Sequence[str], result: str) -> tuple[bytearray, bytearray] | None:
+    def listed(self, path: str) -> tuple[list[str], bytes] | None:
+        """The names in a folder and the kind of each; None when it cannot be listed whole."""
+        folder = _opened(path)
+        if folder is None:
+            return None
+        names, kinds, told = bytearray(LISTED_BYTES), bytearray(LISTED_BYTES), (ctypes.c_int64 * 3)()
+        texts: list[bytes] = []
+        of: list[bytes] = []
+        try:
+            while not told[2]:
+                self._list_some(folder, _address(names), LISTED_BYTES, _address(kinds), told)
+                texts.append(bytes(names[: told[1]]))
+                of.append(bytes(kinds[: told[0]]))
+        finally:
+            os.close(folder)
+        return (os.fsdecode(b"".join(texts)).split("\0")[:-1], b"".join(of)) if told[2] > 0 else None
+
+    def states(self, path: str, names: Sequence[str], result: str) -> tuple[States, States] | None:
         """The state of a file in each of some folders; a link is none.
 
         Args:
@@ -75,21 +109,27 @@ class FolderCalls:
             result: the file's name.
 
         Returns:
-            A byte for each, 1 where it is a regular file; and three columns of 64-bit numbers, one behind the other:
-            size, time in nanoseconds, inode. None when the folder cannot be opened.
+            Those of the first of the folders, and those of the others. None when the folder cannot be opened.
         """
         above = _opened(path)
         if above is None:
             return None
+        half = len(names) if len(names) < 2 * SHARE else len(names) // 2
+        try:
+            with ThreadPoolExecutor(1) as thread:
+                others = thread.submit(self._states, above, names[half:], result)
+                return self._states(above, names[:half], result), others.result()
+        finally:
+            os.close(above)
+
+    def _states(self, above: int, names: Sequence[str], result: str) -> States:
         told, count = os.fsencode("\0".join(names)) + b"\0", len(names)
         is_file, columns = bytearray(count), bytearray(3 * NUMBER_BYTES * count)
-        try:
+        if count:
             self._states_of(
                 above, told, len(told), os.fsencode(result), count, _address(is_file), _address(columns)
             )  # fmt: skip
-        finally:
-            os.close(above)
-        return is_file, columns
+        return States(is_file, columns)
 
     def read(self, path: str, names: Sequence[str], rules: Rules) -> list[Reading] | None:
         """List some folders, and read the result of each that is a trial's with nothing else to look at.

@@ -106,6 +106,35 @@ PUBLIC void states_of(int above, const char *names, int64_t size, const char *re
     }
 }
 
+/* Names in a folder, end to end, each with its NUL, and the kind of each, as far as there is room; a later call goes on.
+ * `told` is filled with how many there are, the bytes of their names, and whether the listing has ended; -1 for the
+ * last where it failed. */
+PUBLIC void list_some(int folder, char *names, int64_t room, uint8_t *kinds, int64_t *told) {
+    uint64_t aligned[BLOCK / sizeof(uint64_t)];
+    char *block = (char *)aligned;
+    int64_t count = 0, used = 0;
+    told[2] = 0;
+    while (room - used >= BLOCK) {
+        int64_t place = 0, got = list_block(folder, block);
+        struct entry found;
+        int more = 0;
+        if (got <= 0) {
+            told[2] = got == 0 ? 1 : -1;
+            break;
+        }
+        while ((more = next_entry(block, got, &place, &found)) > 0) {
+            memcpy(names + used, found.name, (size_t)found.size + 1);
+            used += found.size + 1;
+            kinds[count++] = (uint8_t)found.kind;
+        }
+        if (more < 0) {
+            told[2] = -1;
+            break;
+        }
+    }
+    told[0] = count, told[1] = used;
+}
+
 /* What is usual of the folders of trials: texts that stand end to end, each with its NUL. */
 struct usual {
     const char *result, *sign_of_a_job, *parts, *archives;
