@@ -121,8 +121,8 @@ def restart_overhead(context: RunContext) -> Answer:
     costs = context.restarts
     n = len(costs.starts)
     restarts = [start for start in costs.starts if start.is_restart]
-    if costs.step_seconds is None or len(context.all_steps) < context.minimum_steps:
-        return not_measurable(f"{context.minimum_steps} steps with {STEP}", n=n, population=LINKS_POPULATION)
+    if not costs.step_seconds or len(context.all_steps) < context.minimum_steps:
+        return not_measurable(f"{context.minimum_steps} steps with {STEP} above 0", n=n, population=LINKS_POPULATION)
     evidence = [
         Evidence(
             text=f"{start.job}: first {start.steps} steps {number(start.excess_seconds, 1)} s over the median "

@@ -173,10 +173,9 @@ def _lone_spikes(context: RunContext, known: pd.Series[float]) -> tuple[str, ...
     notes = []
     for place in np.flatnonzero(z > context.value("R7", "note_z")):
         step, value = context.steps.steps.loc[known.index].iloc[place], float(known.iloc[place])
-        scores = f"z {number((value - mean) / spread, 1)}, robust z {number(float(z[place]), 1)}"
-        notes.append(
-            f"Step {step}: {number(value, 4)} = {number(value / mean, 1)} × the mean ({scores}), one step only."
-        )
+        scores = f"z {number((value - mean) / spread if spread else None, 1)}, robust z {number(float(z[place]), 1)}"
+        times = number(value / mean if mean else None, 1)
+        notes.append(f"Step {step}: {number(value, 4)} = {times} × the mean ({scores}), one step only.")
     return tuple(notes)
 
 

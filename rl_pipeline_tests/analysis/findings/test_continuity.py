@@ -61,6 +61,10 @@ def test_slow_first_steps_of_the_fresh_start_do_not_count():
     assert found.status == "clear"
 
 
+def test_steps_that_took_no_time_have_no_share():
+    assert finding("R14", **chain([0.0] * 10, [0.0] * 10, redone=2)).status == "not_measurable"
+
+
 def test_redone_steps_count():
     found = finding("R14", **chain([100.0] * 10, [100.0] * 10, redone=2))
 
