@@ -9,11 +9,17 @@ from contextlib import contextmanager
 OBJECTS_BETWEEN_LOOKS = 100_000
 
 
+def look_rarely_for_cycles() -> None:
+    """Raise the number of new objects between two looks; where Python does not look at all, it stays so."""
+    usual = gc.get_threshold()
+    gc.set_threshold(max(usual[0], OBJECTS_BETWEEN_LOOKS) if usual[0] else 0, *usual[1:])
+
+
 @contextmanager
 def rare_looks_for_cycles() -> Iterator[None]:
     """Reading makes many objects and no cycles; each look for some would go through all that the program holds."""
     usual = gc.get_threshold()
-    gc.set_threshold(max(usual[0], OBJECTS_BETWEEN_LOOKS) if usual[0] else 0, *usual[1:])
+    look_rarely_for_cycles()
     try:
         yield
     finally:

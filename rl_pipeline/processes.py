@@ -7,7 +7,6 @@ bytes, little-endian) and its content; the helper ends when its input does, so i
 
 from __future__ import annotations
 
-import gc
 import os
 import subprocess
 import sys
@@ -18,6 +17,8 @@ from threading import Lock
 from types import ModuleType
 from typing import IO
 
+from rl_pipeline.cycles import look_rarely_for_cycles
+
 # Ctrl-C reaches helpers too: the parent decides, and closes the input.
 PROGRAM = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path[:] = sys.argv[2:]; "
 PROGRAM += "from rl_pipeline.processes import answer_all, do_without; "
@@ -26,7 +27,6 @@ PACKAGES = Path(__file__).parents[1]  # where the package lies, however it was f
 LAST_WORDS_S = 10.0  # a helper whose input is closed ends after the message it is at
 LENGTH_BYTES = 8
 PIPE_BYTES = 2**20
-OBJECTS_BETWEEN_LOOKS = 100_000  # each look for cycles goes through all that was imported, and helpers make few cycles
 
 Answer = Callable[[bytes], bytes]
 
@@ -113,7 +113,7 @@ class _Absent:
 
 def answer_all(answer: Answer) -> None:
     """The program of a helper: answer every message of standard input on standard output."""
-    gc.set_threshold(OBJECTS_BETWEEN_LOOKS, *gc.get_threshold()[1:])
+    look_rarely_for_cycles()  # each look goes through all that was imported, and helpers make few
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what a library prints must not come between the answers
     while (message := _receive(source)) is not None:

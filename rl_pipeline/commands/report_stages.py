@@ -69,14 +69,17 @@ def make_report(making: Making, processes: ReportProcesses, meanwhile: Callable[
     secret = uuid4().hex
     with ExitStack() as running:
         charts, studio = tables_and_pages(making, secret, processes, meanwhile, running)
-        draw(charts, studio, making.work / BUNDLE, secret)
+        with ThreadPoolExecutor(1) as thread:
+            exported = thread.submit(export, making)
+            draw(charts, studio, making.work / BUNDLE, secret)
+            exported.result()
     return replace_files(making.out, lambda folder: move_all(making.work / BUNDLE, folder))
 
 
 def tables_and_pages(
     making: Making, secret: str, processes: ReportProcesses, meanwhile: Callable[[], object], running: ExitStack
 ) -> tuple[list[bytes], Studio]:
-    """Read, export and analyse; the files beside the report are written while tables are analysed.
+    """Read and analyse; gives what is to be drawn, and those that will draw it.
 
     Args:
         making: what to make.
@@ -90,19 +93,18 @@ def tables_and_pages(
         other_work = thread.submit(meanwhile)
         reader.call(READ_LOGS, making, gives=NOTHING)
         other_work.result()
-        reader.call(READ_TRIALS, making, gives=NOTHING)
-        processes.reader.close()
-        studio = thread.submit(export, making, running)
-        charts = analysed(making, secret, analyst)
-        processes.analyst.close()
-        return charts, studio.result()
+    reader.call(READ_TRIALS, making, gives=NOTHING)
+    processes.reader.close()
+    studio = running.enter_context(Studio())
+    charts = analysed(making, secret, analyst)
+    processes.analyst.close()
+    return charts, studio
 
 
-def export(making: Making, running: ExitStack) -> Studio:
-    """Export, give that memory back, and start those that will draw."""
+def export(making: Making) -> None:
+    """Write the files beside the report, while it is drawn: beside the analysis they would need too much memory."""
     with OtherProcess(without=NO_FRAMES) as exporter:
         exporter.call(EXPORT, making.work / TABLES, making.work / BUNDLE / TABLES, gives=NOTHING)
-    return running.enter_context(Studio())
 
 
 def analysed(making: Making, secret: str, analyst: OtherProcess) -> list[bytes]:

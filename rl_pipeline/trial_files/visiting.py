@@ -78,8 +78,7 @@ def visit(task: Task) -> Visited:
                 if entries is None or not holds_plain_trial(entries):
                     paths += _look_closely(above.inner(name), top, entries, found)
                     continue
-            is_read = ahead is not None and ahead.how == WHOLE
-            paths.append(ahead if is_read and ahead is not None else f"{path}/{RESULT}")
+            paths.append(ahead if ahead is not None and ahead.how == WHOLE else f"{path}/{RESULT}")
             found.folders.append(shown(before + name))
             found.is_eval.append(above.is_eval_below(name))
             found.is_leaf.append(True)

@@ -9,4 +9,3 @@ from rl_pipeline.trial_files.visiting import answer
 __all__ = ["answer"]
 
 gc.freeze()
-gc.set_threshold(100_000)  # objects between two looks for cycles; reading makes none

@@ -7,11 +7,12 @@ import sys
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
 import pyarrow as pa
 import pytest
 
-from rl_pipeline.commands.other_process import OtherProcess
+from rl_pipeline.commands.other_process import OtherProcess, PreparedProcess
 from rl_pipeline.errors import ConfigurationError, DataError
 
 HERE = "rl_pipeline_tests.commands.test_other_process"
@@ -53,6 +54,10 @@ def find_nothing() -> None:
 
 def fill_the_disk() -> None:
     raise OSError(28, "No space left on device")
+
+
+def wait_for_ever() -> None:
+    Event().wait()
 
 
 def die_there(parent: int) -> str:
@@ -122,3 +127,25 @@ def test_a_closed_process_does_no_more_work_here():
 
     with pytest.raises(CancelledError):
         other.call(f"{HERE}:pid", gives=int)
+
+
+def test_a_prepared_process_is_one_that_has_been_asked_before():
+    with PreparedProcess(f"{HERE}:pid") as prepared:
+        first = prepared.thread.submit(prepared.process.call, f"{HERE}:pid", gives=int).result()
+
+        assert prepared.process.call(f"{HERE}:pid", gives=int) == first != os.getpid()
+
+
+def test_preparing_that_fails_harms_nothing():
+    with PreparedProcess(f"{HERE}:refuse") as prepared:
+        assert prepared.process.call(f"{HERE}:pid", gives=int) != os.getpid()
+
+
+def test_a_prepared_process_ends_in_the_middle_of_its_work():
+    prepared = PreparedProcess(f"{HERE}:wait_for_ever")
+    child = prepared.process._helper.process
+    assert child is not None
+
+    prepared.close(at_once=True)
+
+    assert child.wait() is not None

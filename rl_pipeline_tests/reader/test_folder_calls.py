@@ -134,9 +134,9 @@ def test_no_descriptor_is_left_open(calls: FolderCalls, tmp_path: Path):
 
 
 def test_a_library_from_another_source_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    for file in (folder_calls.SOURCE, folder_calls.LIBRARY, digest_file(folder_calls.LIBRARY)):
+    for file in (folder_calls.SOURCE, folder_calls.COMPILED, digest_file(folder_calls.COMPILED)):
         shutil.copy(file, tmp_path)
-    for name in ("SOURCE", "LIBRARY"):
+    for name in ("SOURCE", "COMPILED"):
         monkeypatch.setattr(folder_calls, name, tmp_path / getattr(folder_calls, name).name)
     folder_calls.load.cache_clear()
     try:

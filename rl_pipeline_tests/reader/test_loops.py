@@ -122,17 +122,17 @@ def test_the_hash_of_three_bytes_has_sixteen_bits(pair, third):
 def elsewhere(tmp_path, monkeypatch):
     """Source and library in a folder of their own."""
     shutil.copy(loops.SOURCE, tmp_path)
-    shutil.copy(loops.LIBRARY, tmp_path)
-    shutil.copy(digest_file(loops.LIBRARY), tmp_path)
+    shutil.copy(loops.COMPILED, tmp_path)
+    shutil.copy(digest_file(loops.COMPILED), tmp_path)
     monkeypatch.setattr(loops, "SOURCE", tmp_path / loops.SOURCE.name)
-    monkeypatch.setattr(loops, "LIBRARY", tmp_path / loops.LIBRARY.name)
+    monkeypatch.setattr(loops, "COMPILED", tmp_path / loops.COMPILED.name)
     loops.load.cache_clear()
     yield tmp_path
     loops.load.cache_clear()
 
 
 def test_a_library_that_is_missing_is_told_and_done_without(elsewhere, caplog):
-    loops.LIBRARY.unlink()
+    loops.COMPILED.unlink()
 
     assert loops.load() is None
     assert "ten times slower" in caplog.text
@@ -146,8 +146,8 @@ def test_a_library_of_another_source_is_told_and_done_without(elsewhere, caplog)
 
 
 def test_a_file_that_is_no_library_is_told_and_done_without(elsewhere, caplog):
-    loops.LIBRARY.write_bytes(b"no library")
-    digest_file(loops.LIBRARY).write_text(digest_of(b"no library"))
+    loops.COMPILED.write_bytes(b"no library")
+    digest_file(loops.COMPILED).write_text(digest_of(b"no library"))
 
     assert loops.load() is None
     assert "ten times slower" in caplog.text
@@ -155,7 +155,7 @@ def test_a_file_that_is_no_library_is_told_and_done_without(elsewhere, caplog):
 
 @pytest.mark.parametrize("file", ["SOURCE", "DIGEST"])
 def test_a_library_without_what_tells_of_it_is_done_without(elsewhere, caplog, file):
-    (loops.SOURCE if file == "SOURCE" else digest_file(loops.LIBRARY)).unlink()
+    (loops.SOURCE if file == "SOURCE" else digest_file(loops.COMPILED)).unlink()
 
     assert loops.load() is None
     assert "ten times slower" in caplog.text
@@ -163,7 +163,7 @@ def test_a_library_without_what_tells_of_it_is_done_without(elsewhere, caplog, f
 
 @pytest.mark.parametrize("damaged", [lambda made: made[:5000], lambda made: made[:8192] + bytes(len(made) - 8192)])
 def test_half_a_library_is_not_loaded(elsewhere, caplog, damaged):
-    loops.LIBRARY.write_bytes(damaged(loops.LIBRARY.read_bytes()))
+    loops.COMPILED.write_bytes(damaged(loops.COMPILED.read_bytes()))
 
     assert loops.load() is None
     assert "not whole" in caplog.text

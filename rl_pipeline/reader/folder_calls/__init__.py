@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from rl_pipeline.reader.compiled import NotUsable, open_library
 
 SOURCE = Path(__file__).with_name("folder_calls.c")
-LIBRARY = SOURCE.with_suffix(".so")
+COMPILED = SOURCE.with_suffix(".so")
 LONGEST_PATH = 3072  # bytes of a folder's path: what lies in it can be opened by its whole path, too
 CONTENT_BYTES = 2**22  # of files that are read at once; what does not fit is read by itself
 NUMBER_BYTES = 8
@@ -55,7 +55,7 @@ class States(NamedTuple):
 def load() -> FolderCalls | None:
     """The calls; None where they were not compiled, or from another source, or are not whole."""
     try:
-        return FolderCalls(open_library(SOURCE, LIBRARY))
+        return FolderCalls(open_library(SOURCE, COMPILED))
     except NotUsable:
         return None
 

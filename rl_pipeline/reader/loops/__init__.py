@@ -17,7 +17,7 @@ from rl_pipeline.reader.compiled import NotUsable, open_library
 
 SOURCE = Path(__file__).with_name("loops.c")
 MOST_TAKEN = 4096  # lines of a block at once
-LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "loops.so")
+COMPILED = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "loops.so")
 log = logging.getLogger(__name__)
 
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 def load() -> Loops | None:
     """The loops; None, with a warning, where they were not compiled, or from another source, or are not whole."""
     try:
-        return Loops(open_library(SOURCE, LIBRARY))
+        return Loops(open_library(SOURCE, COMPILED))
     except NotUsable as reason:
         _without(str(reason))
         return None
@@ -33,7 +33,7 @@ def load() -> Loops | None:
 
 def _without(reason: str) -> None:
     do = "install rl-pipeline again where a C compiler works"
-    log.warning("Large logs are read ten times slower, since %s %s: %s.", LIBRARY.name, reason, do)
+    log.warning("Large logs are read ten times slower, since %s %s: %s.", COMPILED.name, reason, do)
 
 
 class Loops:
