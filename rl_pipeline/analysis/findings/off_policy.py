@@ -209,14 +209,16 @@ def groups_dropped(context: RunContext) -> Answer:
     Threshold is a proposal.
     """
     dropped, kept, key = _dropped_and_kept(context)
-    both = dropped.notna() & kept.notna()
+    both = (dropped >= 0) & (kept >= 0)  # what is below 0 is no count
     n = int(both.sum())
     if n < context.minimum_steps:
         if not context.is_async and len(context.steps):
             return not_measurable("counts of dropped groups (a synchronous run does not log them)", n=n)
         return not_measurable("counts of dropped and kept groups", n=n, population=POPULATION)
     lost, whole = float(dropped[both].sum()), float((dropped + kept)[both].sum())
-    share = lost / whole if whole else 0.0
+    if not whole:
+        return not_measurable("a step with a dropped or kept group", n=0, population="generated groups")
+    share = lost / whole
     text = f"{lost:,.0f} of {whole:,.0f} groups dropped ({percent(share)})"
     evidence = [context.over_steps(text, key=key, value=share), *_reject_reasons(context)]
     if share > context.value("R11", "dropped_share"):

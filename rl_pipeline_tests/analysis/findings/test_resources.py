@@ -51,6 +51,21 @@ def test_a_tenth_of_dropped_groups_fires_with_its_reasons():
     assert found.evidence[1].text == "64 rejected: stale"
 
 
+def test_what_is_below_zero_is_no_count_of_groups():
+    kept = {"async/effective_batch_groups": [64.0] * 9}
+
+    found = finding("R11", step_metrics=blocks({"async/discarded_count": [8.0] * 8 + [-1e6], **kept}))
+
+    assert (found.status, found.n) == ("fired", 576)
+    assert "64 of 576 groups" in found.summary
+
+
+def test_no_group_at_all_has_no_share_that_was_dropped():
+    none = {"async/discarded_count": [0.0] * 8, "async/effective_batch_groups": [0.0] * 8}
+
+    assert finding("R11", step_metrics=blocks(none)).status == "not_measurable"
+
+
 def test_the_other_trainer_counts_dropped_groups_too():
     series = {"async/num_groups_dropped": [6.0] * 8, "async/keep_rate": [0.9] * 8}
 
