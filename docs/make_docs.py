@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def cell(text: str) -> str:
-    """Text that can not break a table."""
+    """Text that cannot break a table."""
     return html.escape(text, quote=False).replace("|", "\\|").replace("\n", " ")
 
 

@@ -57,7 +57,7 @@ def main() -> None:
     """Turn the logs and trial files of an RL training run into tables, findings and a report."""
 
 
-@main.command()
+@main.command(short_help="Read the job logs of one experiment and write its report.")
 @click.argument("logs", nargs=-1, required=True, type=INPUT, metavar="LOGS... OUT")
 @click.option(
     "--trace-jobs",
@@ -87,7 +87,7 @@ def report(logs: tuple[Path, ...], quiet: bool, force: bool, **options: Any) -> 
         run(ReportRequest(logs=logs[:-1], out=logs[-1], quiet=quiet, force=force, **options), processes)
 
 
-@main.command()
+@main.command(short_help="List the experiments and jobs in a folder.")
 @click.argument("root", type=INPUT)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.option("--register", is_flag=True, help="Add the partitions to the Dagster instance.")
@@ -99,7 +99,7 @@ def discover(root: Path, as_json: bool, register: bool, experiment: str | None) 
     run(root, as_json=as_json, register=register, experiment=experiment)
 
 
-@main.command()
+@main.command(short_help="Materialize all that is missing or old in a folder.")
 @click.argument("root", type=INPUT)
 @click.option("--experiment", metavar="NAME", help="Only this experiment.")
 @click.option("--force", is_flag=True, help="Make also what is current.")
@@ -110,7 +110,7 @@ def backfill(root: Path, experiment: str | None, force: bool) -> None:
     run(root, experiment=experiment, force=force)
 
 
-@main.command()
+@main.command(short_help="List and compare all experiments of a folder of reports.")
 @click.argument("reports", type=EXISTING, metavar="REPORTS")
 def index(reports: Path) -> None:
     """List and compare all experiments whose reports lie below REPORTS.
@@ -122,7 +122,7 @@ def index(reports: Path) -> None:
     run(reports)
 
 
-@main.command()
+@main.command(short_help="Run the main job on the bundled sample.")
 @click.argument("folder", required=False, type=EXISTING, metavar="[DIR]")
 def demo(folder: Path | None) -> None:
     """Run the main job on the bundled sample: every Dagster asset, then the report.
@@ -134,7 +134,7 @@ def demo(folder: Path | None) -> None:
     run(folder)
 
 
-@main.command()
+@main.command(short_help="Open the Dagster UI with its daemon.")
 @click.option("--port", default=3000, type=click.IntRange(1, 65535), show_default=True, help="Port of the web server.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind; Dagster has no login.")
 def ui(port: int, host: str) -> None:
@@ -144,7 +144,7 @@ def ui(port: int, host: str) -> None:
     run(port=port, host=host)
 
 
-@main.command()
+@main.command(short_help="Execute runs on this machine, until stopped.")
 @click.option("--slots", default=1, show_default=True, type=click.IntRange(1), help="Runs at once, a process each.")
 def worker(slots: int) -> None:
     """Execute runs that the daemon hands out, on this machine, until stopped.
@@ -156,7 +156,7 @@ def worker(slots: int) -> None:
     run(slots=slots)
 
 
-@main.command()
+@main.command(short_help="Say more about an error message.")
 @click.argument("slug", required=False)
 def explain(slug: str | None) -> None:
     """Say more about an error message; without SLUG, list all of them."""

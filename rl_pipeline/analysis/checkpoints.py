@@ -1,4 +1,4 @@
-"""Which checkpoint to keep: the exponential moving average of the reward, and what it can not tell apart.
+"""Which checkpoint to keep: the exponential moving average of the reward, and what it cannot tell apart.
 
 Rule: the EMA with α = 1/3 (span 5) over the canonical steps of the whole chain; candidates are the
 multiples of five, at which weights are usually exported, and the last step that a log says was saved, but for the first
@@ -35,7 +35,7 @@ class Candidate:
         ema: moving average at the step; None before the first reward.
         reward: raw mean reward of the step.
         on_disk: whether it is there; None when nobody looked.
-        excluded: why it can not be chosen; None when it can.
+        excluded: why it cannot be chosen; None when it can.
         below_best: EMA of the choice − its EMA.
         tied: whether that lies within one standard error of a difference of two such averages.
     """
@@ -57,7 +57,7 @@ class CheckpointChoice:
         step: the chosen checkpoint; None when there is none to choose.
         ema: its moving average.
         reward: raw mean reward of that step.
-        tied_steps: other candidates that can not be told apart from it, best first.
+        tied_steps: other candidates that cannot be told apart from it, best first.
         standard_error: of one EMA: residual spread × √(α ÷ (2 − α)).
         difference_error: of the difference of two: standard_error × √2.
         candidates: all, by step.

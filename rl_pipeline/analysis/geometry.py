@@ -26,7 +26,7 @@ WIDTHS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Geometry:
-    """GPUs of the run, and where the number is from; `gpus` is None when it can not be told."""
+    """GPUs of the run, and where the number is from; `gpus` is None when it cannot be told."""
 
     gpus: int | None
     evidence: str

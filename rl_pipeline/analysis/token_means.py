@@ -31,7 +31,7 @@ class TokenMeans:
         logged: mean of `generate/avg_num_tokens` over the rows.
         logged_non_zero: of responses with a reward.
         logged_zero: of responses without.
-        corrected: logged without placeholders; None when it can not be told.
+        corrected: logged without placeholders; None when it cannot be told.
         corrected_zero: logged_zero without placeholders.
         placeholder_rows: rows whose shortest response has one token.
         rows: rows with the shortest response.

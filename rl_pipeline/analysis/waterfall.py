@@ -2,7 +2,7 @@
 
 The clock parts (queue between jobs, start-up, silent gaps, tail of a job) need times in the logs; without
 them the waterfall covers the accounted time only, and `covers` says so. Restart excess is taken out of the
-wait of the first steps (and out of their training, where the wait can not hold it), so that the parts add
+wait of the first steps (and out of their training, where the wait cannot hold it), so that the parts add
 up to the whole.
 """
 

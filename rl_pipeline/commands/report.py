@@ -19,6 +19,7 @@ from rl_pipeline.discovery import ExperimentOnDisk, discover, parse_log_pattern
 from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.report.output_folder import require_writable, work_folder
 from rl_pipeline.settings import Settings
+from rl_pipeline.wording import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +110,7 @@ def make(
         )
         files = make_report(making, processes, lambda: looking.look(work / FOUND))
     looking.remember(files)
-    progress.say(f"{len(files)} files written")
+    progress.say(f"{plural(len(files), 'file')} written")
 
 
 class Looking:

@@ -27,6 +27,7 @@ from rl_pipeline.report.bundle_names import TABLES
 from rl_pipeline.schema import Job, SkippedTrial, Trial
 from rl_pipeline.tables.store import TableStore
 from rl_pipeline.trial_files.elsewhere import trials_below
+from rl_pipeline.wording import plural
 
 PARSE = f"{__name__}:parse"
 
@@ -66,7 +67,7 @@ def read_trial_tables(making: Making) -> None:
         trials = pipeline.read_trials_of(
             windows, experiment.trial_roots, ledger=ledger, on_progress=advance, walk=walk
         )  # fmt: skip
-    progress.say(f"{trials.trials.num_rows:,} trials read, {trials.skipped.num_rows:,} folders skipped")
+    progress.say(f"{plural(trials.trials.num_rows, 'trial')} read, {plural(trials.skipped.num_rows, 'folder')} skipped")
     write_tables({Trial.TABLE: trials.trials, SkippedTrial.TABLE: trials.skipped}, making.work / TABLES)
 
 

@@ -23,6 +23,7 @@ from rl_pipeline.defs.runs import READ_LOG, read_job_log
 from rl_pipeline.defs.versions import complete_jobs
 from rl_pipeline.discovery import Discovery, JobLog, group
 from rl_pipeline.settings import Settings
+from rl_pipeline.wording import plural
 
 LOOKS_PER_PERIOD = 6
 LONGEST_INTERVAL_SECONDS = 300
@@ -60,7 +61,7 @@ def running_jobs_sensor(settings: Settings) -> dg.SensorDefinition:
         kept = {log.job_key: asked_before[log.job_key] for log in logs if log.job_key in asked_before}
         return dg.SensorResult(
             run_requests=[_request(log, runs.ask[log.job_key], now) for log in due if log.job_key in runs.ask],
-            skip_reason=None if runs.ask else f"{len(logs)} jobs running, {len(runs.wait)} on their way",
+            skip_reason=None if runs.ask else f"{plural(len(logs), 'job')} running, {len(runs.wait)} on their way",
             cursor=json.dumps({**kept, **dict.fromkeys(runs.ask, now)}, separators=(",", ":")),
         )
 

@@ -20,6 +20,7 @@ from rl_pipeline.defs.run_records import Past, is_on_its_way, past_runs, sort_wa
 from rl_pipeline.defs.runs import INDEX, REPORT, index_experiments, read_job_log, report_experiment
 from rl_pipeline.defs.versions import REPORT_ASSET, complete_jobs, index_version, recorded_index, recorded_versions
 from rl_pipeline.discovery import group
+from rl_pipeline.wording import plural
 
 PRIORITY_TAG = "dagster/priority"
 
@@ -72,8 +73,12 @@ def _additions(instance: dg.DagsterInstance, asked: Asked) -> Iterator[dg.AddDyn
 def _nothing_to_do(asked: Asked) -> str:
     standing = asked.standing
     waiting = sum(map(len, standing.waiting.values()))
-    parts = [f"{len(standing.running)} jobs running", f"{waiting} on their way", f"{len(standing.failed)} failed"]
-    parts += [f"{asked.left} logs left for the next look"] if asked.left else []
+    parts = [
+        f"{plural(len(standing.running), 'job')} running",
+        f"{waiting} on their way",
+        f"{len(standing.failed)} failed",
+    ]
+    parts += [f"{plural(asked.left, 'log')} left for the next look"] if asked.left else []
     return ", ".join(parts)
 
 
@@ -111,7 +116,7 @@ def finished_experiments_sensor(tick_seconds: int) -> dg.SensorDefinition:
         requests = reports if due else _index_requests(context.instance, recorded)
         return dg.SensorResult(
             run_requests=requests,
-            skip_reason=None if requests else f"{len(due)} experiments due, {len(runs.wait)} on their way",
+            skip_reason=None if requests else f"{plural(len(due), 'experiment')} due, {len(runs.wait)} on their way",
             cursor=json.dumps({item.key: item.version for item in due}, separators=(",", ":")),
         )
 

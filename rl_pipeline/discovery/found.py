@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 
 from rl_pipeline.addresses import address
 from rl_pipeline.errors import ConfigurationError, DataError, shown
+from rl_pipeline.wording import plural
 
 LISTED = 20
 
@@ -91,7 +92,7 @@ class Discovery:
         experiments = self.some()
         if len(experiments) == 1:
             return experiments[0]
-        names = ", ".join(f"{found.experiment} ({len(found.jobs)} jobs)" for found in experiments[:LISTED])
+        names = ", ".join(f"{found.experiment} ({plural(len(found.jobs), 'job')})" for found in experiments[:LISTED])
         more = f" and {len(experiments) - LISTED} more" if len(experiments) > LISTED else ""
         raise ConfigurationError(
             f"the logs belong to {len(experiments)} experiments: {names}{more}",

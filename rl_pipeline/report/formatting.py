@@ -13,6 +13,7 @@ import re
 from datetime import datetime, timedelta
 
 from rl_pipeline.units import SECONDS_PER_HOUR
+from rl_pipeline.wording import plural as plural  # noqa: PLC0414 - a form of numbers like the others here, for the report
 
 ABSENT = "—"
 NARROW_SPACE = "\u202f"
@@ -152,11 +153,6 @@ def p_equals(value: float | None) -> str:
     """The same as part of a sentence: `p = 0.03`, `p < 0.0001`."""
     text = p_value(value)
     return f"p {text}" if text.startswith("<") else f"p = {text}"
-
-
-def plural(number: int, one: str, many: str | None = None) -> str:
-    """`1 job`, `3 jobs`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def sentence_case(text: str) -> str:

@@ -132,7 +132,7 @@ def _require_replaceable(folder: Path, names: Iterable[str]) -> None:
 
 
 def _move_or_restore(staging: Path, folder: Path, names: Iterable[str]) -> None:
-    """Rename every file into place; when one can not be, the earlier ones come back.
+    """Rename every file into place; when one cannot be, the earlier ones come back.
 
     Files of the top level go last: these are what people open, and they name the others.
     """

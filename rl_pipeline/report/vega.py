@@ -50,7 +50,7 @@ def json_of(spec: Mapping[str, Any]) -> str:
 
 
 def drawable(value: Any) -> Any:  # noqa: ANN401 - any part of a specification
-    """The same specification without characters that XML or Vega can not hold: the renderer would abort the process."""
+    """The same specification without characters that XML or Vega cannot hold: the renderer would abort the process."""
     if isinstance(value, str):
         return UNDRAWABLE.sub("\ufffd", value)
     if isinstance(value, Mapping):

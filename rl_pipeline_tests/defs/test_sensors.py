@@ -90,7 +90,7 @@ def test_an_experiment_is_asked_for_when_its_jobs_are_made_and_once(lab: Lab, in
 
     assert (keys(too_early), keys(first), keys(second), keys(third)) == ([], [], ["demo"], [])
     assert request.run_key.startswith("demo:")
-    assert third.skip_message == "1 experiments due, 1 on their way"
+    assert third.skip_message == "1 experiment due, 1 on their way"
 
 
 def test_the_index_follows_when_no_report_is_due_any_more_and_once(lab: Lab, instance: dg.DagsterInstance):

@@ -114,7 +114,7 @@ def test_two_experiments_in_one_folder_are_not_read_as_one(tmp_path):
 
     message = str(caught.value)
     assert caught.value.slug == "several-experiments"
-    assert "first (1 jobs), second (1 jobs)" in message
+    assert "first (1 job), second (1 job)" in message
     assert str(tmp_path / "mixed" / "logs") in message
     assert "--experiment" in message
 

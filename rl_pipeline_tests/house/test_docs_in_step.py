@@ -37,3 +37,11 @@ def test_files_named_in_the_readme_exist():
     named = [part.split(")")[0] for part in readme.split("](")[1:]]
 
     assert [name for name in named if not name.startswith("http") and not (ROOT / name).exists()] == []
+
+
+def test_the_list_of_commands_says_whole_sentences():
+    shown = CliRunner().invoke(main, ["--help"]).output
+
+    listed = shown.split("Commands:\n")[1].split("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in listed] == sorted(main.commands)
+    assert [line for line in listed if not line.endswith(".") or line.endswith("...")] == []

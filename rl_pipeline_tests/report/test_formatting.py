@@ -101,8 +101,6 @@ def test_other_forms():
     assert formatting.size(17_000_000) == "17.0 MB"
     assert formatting.size(12) == "12 B"
     assert formatting.thousands(44_526) == "44,526"
-    assert formatting.plural(1, "step") == "1 step"
-    assert formatting.plural(2, "entry", "entries") == "2 entries"
     assert formatting.moment(datetime(2026, 6, 3, 15, 21, 7, 9), "UTC") == "2026-06-03 15:21:07 UTC"
     assert formatting.moment(datetime(2026, 6, 3, 15, 21, 7)) == "2026-06-03 15:21:07"
     assert formatting.interval(0.25, 0.5, 2) == "[0.25, 0.50]"

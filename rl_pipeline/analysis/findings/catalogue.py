@@ -1,6 +1,6 @@
 """The catalogue of rules as a page: what each reads and needs, its thresholds, its action.
 
-Made from the rules themselves, so that the page can not say anything else than the program does.
+Made from the rules themselves, so that the page cannot say anything else than the program does.
 """
 
 from __future__ import annotations

@@ -308,7 +308,7 @@ def repeated_failure(context: RunContext) -> Answer:
     """Successive links die of the same thing.
 
     Reads how each link ended and the last crash line before that. A time limit, a cancellation or a preemption is no
-    death. Needs two links; an end that nobody saw can not be compared. Threshold from operating notes.
+    death. Needs two links; an end that nobody saw cannot be compared. Threshold from operating notes.
     """
     endings = context.lineage.endings
     n = len(endings)

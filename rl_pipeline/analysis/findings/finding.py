@@ -144,7 +144,7 @@ def not_measurable(
     population: str = "",
     notes: Sequence[str] = (),
 ) -> Answer:
-    """The inputs can not say; `missing` names what would be needed."""
+    """The inputs cannot say; `missing` names what would be needed."""
     text = summary or f"Not measurable: {'; '.join(missing)}."
     return Answer(
         status=NOT_MEASURABLE,

@@ -21,6 +21,7 @@ from rl_pipeline.analysis.findings.logic import all_of, any_of
 from rl_pipeline.analysis.findings.rulebook import rule
 from rl_pipeline.analysis.findings.wording import number, percent, signed
 from rl_pipeline.analysis.thresholds import SHARED
+from rl_pipeline.wording import plural
 
 GENERATE, TRAINING = "timing/generate", "timing/run_training"
 STEPS_POPULATION = "canonical steps"
@@ -175,7 +176,8 @@ def _load_text(load: LoadReading) -> str:
 def _load_evidence(context: RunContext) -> list[Evidence]:
     found = []
     for load in context.engines.jobs:
-        text = f"{load.lines:,} lines of {load.engines} engines ({percent(load.folded_share)} of lines folded away): "
+        lines, engines = plural(load.lines, "line"), plural(load.engines, "engine")
+        text = f"{lines} of {engines} ({percent(load.folded_share)} of lines folded away): "
         found.append(
             context.at_line(
                 f"{text}{_load_text(load)}, waiting mean {number(load.waiting_mean, 2)}: {load.verdict}",

@@ -12,6 +12,7 @@ from rl_pipeline.analysis.findings.finding import LOW, MEDIUM, Answer, Evidence,
 from rl_pipeline.analysis.findings.rulebook import rule
 from rl_pipeline.analysis.findings.wording import number, percent
 from rl_pipeline.schema import INFRASTRUCTURE
+from rl_pipeline.wording import plural
 
 BIN = "10min"
 POPULATION = "training trials"
@@ -62,7 +63,8 @@ def infrastructure_burst(context: RunContext) -> Answer:
     if found.trials < context.minimum_trials:
         return not_measurable(f"{context.minimum_trials} trials; there are {found.trials}", n=found.trials)
     if found.count < needed and not found.is_bound:
-        text = f"{found.count} infrastructure errors in {found.trials:,} trials, fewer than one burst needs."
+        errors = f"{plural(found.count, 'infrastructure error')} in {plural(found.trials, 'trial')}"
+        text = f"{errors}, fewer than one burst needs."
         return clear(text, evidence, n=found.trials, population=POPULATION)
     bins = _bins(context)
     if bins is None:
@@ -103,7 +105,7 @@ def infrastructure_errors(context: RunContext) -> Answer:
     """Errors of sandbox or model service that never stop.
 
     Reads class and end time of trial files, bins as in R17. Without clocks an overall share at or below the threshold
-    is clear; above it, whether it is steady can not be told. Thresholds are proposals.
+    is clear; above it, whether it is steady cannot be told. Thresholds are proposals.
     """
     found = failures_of(context, INFRASTRUCTURE)
     limit = context.value("R18", "error_share")

@@ -1,4 +1,4 @@
-"""R31, R32, R34, R35, R39: what the inputs can not tell, and what they should not hold."""
+"""R31, R32, R34, R35, R39: what the inputs cannot tell, and what they should not hold."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rl_pipeline.analysis.findings.rulebook import rule
 from rl_pipeline.analysis.findings.wording import number, percent
 from rl_pipeline.metric_catalog import missing_keys, recognised_form
 from rl_pipeline.schema import BELOW_RESOLUTION, CONSOLE, PARTIAL
+from rl_pipeline.wording import plural
 
 LEARNING_RATE = "policy/policy_lr"
 LEARNING_RATE_SETTINGS = ("lr", "learning_rate")
@@ -153,7 +154,7 @@ def log_coverage(context: RunContext) -> Answer:
     logged = coverage.logged + coverage.unbooked
     share = logged / trials
     where = "that ended in the logs' time" if attributed.any() else "in all (no clocks)"
-    text = f"batch lines hold {logged:,} instances, {percent(share)} of {trials:,} trials {where}"
+    text = f"batch lines hold {plural(logged, 'instance')}, {percent(share)} of {trials:,} trials {where}"
     evidence = [Evidence(text=text, key="rollout_batches", value=share), *_coverage_evidence(context)]
     make = fired if share < context.value("R34", "coverage") else clear
     booked = f"; {coverage.logged:,} of them in steps with a metric block" if coverage.unbooked else ""
@@ -168,7 +169,7 @@ def _coverage_evidence(context: RunContext) -> list[Evidence]:
         found.append(Evidence(text=f"{text}{coverage.trials:,} trials)", key="rollout_batches", value=value))
     hidden = int((context.batches["total"] * (context.batches["repeat_count"] - 1)).sum())
     if hidden:
-        found.append(Evidence(text=f"{hidden:,} more instances in folded lines, contents unknown"))
+        found.append(Evidence(text=f"{plural(hidden, 'more instance')} in folded lines, contents unknown"))
     if coverage.trained:
         text = f"{coverage.trained:,} samples trained; lines of these steps hold {percent(coverage.logged_of_trained)}"
         found.append(Evidence(text=text, key="async/effective_batch_samples", value=coverage.logged_of_trained))
@@ -250,7 +251,7 @@ def secrets(context: RunContext) -> Answer:
     if n == 0:
         return not_measurable("a log or trial file", population="files")
     if logged.empty and in_trials.empty:
-        return clear(f"None found in {n:,} files.", n=n, population="files")
+        return clear(f"None found in {plural(n, 'file')}.", n=n, population="files")
     evidence = [
         context.at_line(
             f"{row['name']} ({number(row['value'], 0)} ×) in {row['job']}", row["job"], row["line"], key="secret"

@@ -24,6 +24,7 @@ from rl_pipeline.analysis.power import detectable_gain
 from rl_pipeline.analysis.series import settled, steps_of, values_of
 from rl_pipeline.analysis.trends import Trend, trend
 from rl_pipeline.schema import SOLVED, UNSCORED
+from rl_pipeline.wording import plural
 
 POPULATION = "canonical steps, warm-up left out"
 WINDOW = 10
@@ -36,7 +37,7 @@ WINDOW = 10
     title="No reward gain demonstrated",
     threshold="≥ {minimum_steps}: the 95 % interval of the Theil–Sen slope contains 0, or Hamed–Rao p ≥ .05, with or "
     "without the warm-up steps (medium where the smallest detectable gain > {detectable_share} of the mean reward)",
-    action="Stop or change the data if more steps can not help; evaluate checkpoints on held-out tasks.",
+    action="Stop or change the data if more steps cannot help; evaluate checkpoints on held-out tasks.",
     overturned_by="A held-out evaluation that shows the gain, or more steps.",
 )
 def no_reward_trend(context: RunContext) -> Answer:
@@ -70,7 +71,7 @@ def no_reward_trend(context: RunContext) -> Answer:
             )
         )
     directions = {_direction(headline), _direction(beside)}
-    text = f"{_trend_text(headline)} ({n} settled steps); all {len(rows)} steps {_trend_text(beside)}"
+    text = f"{_trend_text(headline)} ({plural(n, 'settled step')}); all {len(rows)} steps {_trend_text(beside)}"
     if directions == {1}:
         return clear(f"Reward rises: {text}.", evidence, n=n, population=POPULATION)
     if -1 in directions and 1 not in directions:
@@ -217,7 +218,9 @@ def _turn_notes(context: RunContext) -> tuple[str, ...]:
     )
     if turns.empty:
         return ()
-    return (f"Mean turns of the last {len(turns)} trials: {number(float(turns.astype('float64').mean()), 1)}.",)
+    return (
+        f"Mean turns of the last {plural(len(turns), 'trial')}: {number(float(turns.astype('float64').mean()), 1)}.",
+    )
 
 
 @rule(
@@ -227,7 +230,7 @@ def _turn_notes(context: RunContext) -> tuple[str, ...]:
     title="Which checkpoint to keep",
     threshold="largest moving average of reward (weight of the newest step {ema_alpha}) among steps that are "
     "multiples of five (but the first) and the last one that a log says was saved; those within "
-    "one standard error of the difference can not be told apart",
+    "one standard error of the difference cannot be told apart",
     action="Evaluate the whole set on held-out tasks, with the base model beside it.",
     overturned_by="A held-out evaluation.",
 )
@@ -254,7 +257,7 @@ def checkpoint_choice(context: RunContext) -> Answer:
 
 
 def _candidate_evidence(candidate: Candidate) -> Evidence:
-    remark = f" ({candidate.excluded})" if candidate.excluded else " (can not be told apart)" if candidate.tied else ""
+    remark = f" ({candidate.excluded})" if candidate.excluded else " (cannot be told apart)" if candidate.tied else ""
     numbers = f"average {number(candidate.ema, 4)}, reward {number(candidate.reward, 4)}"
     return Evidence(
         text=f"step {candidate.global_step}: {numbers}{remark}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -11,6 +12,7 @@ from rl_pipeline.analysis.findings.finding import MEDIUM, Answer, Evidence, clea
 from rl_pipeline.analysis.findings.logic import all_of, any_of
 from rl_pipeline.analysis.findings.rulebook import rule
 from rl_pipeline.analysis.findings.wording import number, percent
+from rl_pipeline.wording import plural
 
 CLIP = ("policy/ppo_clip_ratio", "policy/loss_metrics/clip_ratio")
 UPDATES = "policy/policy_update_steps"
@@ -197,46 +199,62 @@ def _stale(context: RunContext, level: float) -> tuple[bool, str, list[Evidence]
     "groups-dropped",
     severity=MEDIUM,
     title="Groups generated and dropped",
-    threshold="dropped ÷ (kept + dropped) groups over the run > {dropped_share}",
+    threshold="dropped ÷ (kept + dropped) groups over the run, or the mean of the steps' shares > {dropped_share}",
     action="Look at the reasons: a staleness cap below what generation needs, or filters of the data.",
     overturned_by="Filters that drop groups on purpose (dynamic sampling).",
 )
 def groups_dropped(context: RunContext) -> Answer:
     """Rollout work that never reaches the loss.
 
-    Reads `async/discarded_count` with `async/effective_batch_groups` or `async/discard_rate`, later
-    `async/num_groups_dropped` with `async/keep_rate`, and `async/rejected_count/*`. Needs the shared minimum of steps.
+    Reads `async/discarded_count` with `async/effective_batch_groups`; else `async/keep_rate` or `async/discard_rate`,
+    which tell each step's share and not of how many; and `async/rejected_count/*`. Needs the shared minimum of steps.
     Threshold is a proposal.
     """
-    dropped, kept, key = _dropped_and_kept(context)
+    found = _counted(context) if context.steps.name_of("async/discarded_count") else _rated(context)
+    if isinstance(found, str):
+        return not_measurable(found, population=POPULATION)
+    evidence = [context.over_steps(found.text, key=found.key, value=found.share), *_reject_reasons(context)]
+    make = fired if found.share > context.value("R11", "dropped_share") else clear
+    return make(f"{found.text}.", evidence, n=found.n, population=found.population)
+
+
+class _Dropped(NamedTuple):
+    share: float
+    text: str
+    key: str
+    n: int
+    population: str
+
+
+def _counted(context: RunContext) -> _Dropped | str:
+    """Groups of all steps together; or what is missing to count them."""
+    key = "async/discarded_count"
+    dropped, kept = context.steps.column(key), context.steps.column("async/effective_batch_groups")
     both = (dropped >= 0) & (kept >= 0)  # what is below 0 is no count
-    n = int(both.sum())
-    if n < context.minimum_steps:
-        if not context.is_async and len(context.steps):
-            return not_measurable("counts of dropped groups (a synchronous run does not log them)", n=n)
-        return not_measurable("counts of dropped and kept groups", n=n, population=POPULATION)
+    if both.sum() < context.minimum_steps:
+        return "counts of dropped and kept groups"
     lost, whole = float(dropped[both].sum()), float((dropped + kept)[both].sum())
     if not whole:
-        return not_measurable("a step with a dropped or kept group", n=0, population="generated groups")
-    share = lost / whole
-    text = f"{lost:,.0f} of {whole:,.0f} groups dropped ({percent(share)})"
-    evidence = [context.over_steps(text, key=key, value=share), *_reject_reasons(context)]
-    if share > context.value("R11", "dropped_share"):
-        return fired(f"{text}.", evidence, n=round(whole), population="generated groups")
-    return clear(f"{text}.", evidence, n=round(whole), population="generated groups")
+        return "a step with a dropped or kept group"
+    text = f"{lost:,.0f} of {whole:,.0f} groups dropped ({percent(lost / whole)})"
+    return _Dropped(lost / whole, text, key, round(whole), "generated groups")
 
 
-def _dropped_and_kept(context: RunContext) -> tuple[pd.Series[float], pd.Series[float], str]:
-    column = context.steps.column
-    if context.steps.name_of("async/discarded_count"):
-        return column("async/discarded_count"), column("async/effective_batch_groups"), "async/discarded_count"
-    if context.steps.name_of("async/num_groups_dropped"):
-        dropped, rate = column("async/num_groups_dropped"), column("async/keep_rate")
-        # keep_rate = kept ÷ (kept + dropped); without a dropped group any kept number gives the same share.
-        kept = (dropped * rate / (1 - rate)).where(rate < 1, 1.0).where(rate.notna())
-        return dropped, kept, "async/num_groups_dropped"
-    rate = column("async/discard_rate")
-    return rate, 1 - rate, "async/discard_rate"
+def _rated(context: RunContext) -> _Dropped | str:
+    """The mean of the steps' shares, where they are logged without the number of groups; or what is missing."""
+    key = "async/keep_rate" if context.steps.name_of("async/keep_rate") else "async/discard_rate"
+    rate = context.steps.column(key)
+    rate = rate[(rate >= 0) & (rate <= 1)]  # what lies beyond is no share
+    if len(rate) < context.minimum_steps:
+        is_synchronous = not context.is_async and len(context.steps)
+        return "counts of dropped " + (
+            "groups (a synchronous run does not log them)" if is_synchronous else "and kept groups"
+        )
+    share = float((1 - rate if key == "async/keep_rate" else rate).mean())
+    count = context.steps.column("async/num_groups_dropped")
+    in_all = f", {count.sum():,.0f} in all" if (count >= 0).any() else ""
+    text = f"{percent(share)} of a step's groups dropped, mean of {plural(len(rate), 'step')}{in_all}"
+    return _Dropped(share, text, key, len(rate), POPULATION)
 
 
 def _reject_reasons(context: RunContext) -> Sequence[Evidence]:

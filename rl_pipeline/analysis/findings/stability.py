@@ -10,6 +10,7 @@ from rl_pipeline.analysis.findings.finding import HIGH, MEDIUM, Answer, Evidence
 from rl_pipeline.analysis.findings.rulebook import rule
 from rl_pipeline.analysis.findings.wording import number, percent, steps_text
 from rl_pipeline.analysis.outliers import robust_z
+from rl_pipeline.wording import plural
 
 ENTROPY = ("policy/policy_entropy", "policy/entropy")
 GRADIENT = ("policy/raw_grad_norm", "policy/grad_norm")
@@ -115,7 +116,7 @@ def gradient_spike(context: RunContext) -> Answer:
     broken = context.not_finite(*GRADIENT)
     if broken:
         return fired(
-            f"The gradient norm is not a finite number in {len(broken)} steps.",
+            f"The gradient norm is not a finite number in {plural(len(broken), 'step')}.",
             broken,
             n=len(context.steps),
             population=POPULATION,

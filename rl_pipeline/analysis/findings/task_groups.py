@@ -1,7 +1,7 @@
 """Groups of one prompt in trial files, where they can be told apart.
 
 Trial files name the task, not the group. A task with exactly k trials is one group of k; a task with more is
-several that can not be separated. The groups found this way must agree with the logged pass@k, else the files
+several that cannot be separated. The groups found this way must agree with the logged pass@k, else the files
 do not hold the groups that were trained (retries, copies, another population).
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from rl_pipeline.schema import SOLVED
+from rl_pipeline.wording import plural
 
 ENOUGH_GROUPS = 50
 ENOUGH_SHARE = 0.5  # of the trials must lie in such groups
@@ -41,7 +42,7 @@ def task_groups(trials: pd.DataFrame, *, group_size: int | None, logged_pass: fl
     groups = solved[solved["size"] == group_size]
     if len(groups) < ENOUGH_GROUPS or group_size * len(groups) < ENOUGH_SHARE * len(known):
         return _unusable(
-            f"Trial files do not tell groups apart: {len(groups):,} tasks have exactly {group_size} trials."
+            f"Trial files do not tell groups apart: {plural(len(groups), 'task')} of exactly {group_size} trials."
         )
     all_fail = float((groups["sum"] == 0).mean())
     all_solved = float((groups["sum"] == group_size).mean())

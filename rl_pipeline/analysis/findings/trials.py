@@ -13,6 +13,7 @@ from rl_pipeline.analysis.findings.task_gains import chance_of_top_share, task_g
 from rl_pipeline.analysis.findings.wording import number, percent
 from rl_pipeline.analysis.lineage import SAMPLES
 from rl_pipeline.schema import AGENT_LIMIT, CONTEXT, SOLVED, UNSCORED, VERIFIER
+from rl_pipeline.wording import plural
 
 POPULATION = "training trials"
 NO_TRIALS = "trial files (or batch lines with exception breakdowns)"
@@ -162,7 +163,7 @@ def _release_race(context: RunContext) -> tuple[bool | None, str]:
         return None, ""
     share = late / len(trials)
     holds = late >= context.value("R20", "race_trials") and share >= context.value("R20", "race_share")
-    return holds, f"In {late:,} trials ({percent(share, 2)}) the verifier ended after the trial was released"
+    return holds, f"In {plural(late, 'trial')} ({percent(share, 2)}) the verifier ended after the trial was released"
 
 
 def _worst_tasks(context: RunContext) -> tuple[str, ...]:
@@ -171,7 +172,7 @@ def _worst_tasks(context: RunContext) -> tuple[str, ...]:
     if faults.empty:
         return ()
     first = ", ".join(f"{task} ({count})" for task, count in faults.head(3).items())
-    return (f"{len(faults):,} tasks have such a fault; most: {first}.",)
+    return (f"Such a fault in {plural(len(faults), 'task')}; most: {first}.",)
 
 
 @rule(
@@ -196,7 +197,7 @@ def vacuous_verifier(context: RunContext) -> Answer:
     vacuous, evidence, n = _vacuous_tasks(context, trials)
     concentrated, text = _concentration(context, trials)
     if any_of(vacuous, concentrated):
-        hits = [f"{len(evidence)} tasks are always solved without visible work"] if vacuous else []
+        hits = [f"always solved without visible work: {plural(len(evidence), 'task')}"] if vacuous else []
         hits += [text] if concentrated else []
         return fired(f"{'; '.join(hits)}.", [*evidence, Evidence(text=text)], n=n, population="trials with a task")
     missing = [] if vacuous is not None else [f"tasks with {context.count('R21', 'task_trials')} trials"]
@@ -235,14 +236,15 @@ def _concentration(context: RunContext, trials: pd.DataFrame) -> tuple[bool | No
         return None, "no scored trials with a task and an end time"
     gains = task_gains(known.iloc[:third], known.iloc[-third:], attempts=context.count("R21", "concentration_attempts"))
     needed = context.count("R21", "concentration_tasks")
+    tasks = plural(len(gains), "task")
     if len(gains) < needed:
         attempts = context.count("R21", "concentration_attempts")
-        return None, f"{len(gains)} tasks with {attempts} attempts in the first and in the last third, {needed} needed"
+        return None, f"{tasks} with {attempts} attempts in the first and in the last third, {needed} needed"
     if gains["gain"].sum() <= 0:
-        return False, f"no net gain over {len(gains)} tasks"
+        return False, f"no net gain over {tasks}"
     top = context.count("R21", "top_tasks")
     share, chance = top_share(gains["gain"].to_numpy(), top), chance_of_top_share(gains, top)
-    text = f"the {top} tasks with the largest gain hold {percent(share)} of it ({len(gains)} tasks; chance alone up to "
+    text = f"the {top} tasks with the largest gain hold {percent(share)} of it ({tasks}; chance alone up to "
     return share > max(context.value("R21", "top_share"), chance), f"{text}{percent(chance)})"
 
 

@@ -28,6 +28,7 @@ from rl_pipeline.analysis.findings.finding import (
     Finding,
     Verdict,
 )
+from rl_pipeline.wording import plural
 
 COLLAPSE = "R27"
 ENTROPY = "R6"
@@ -93,7 +94,5 @@ def _not_enough(findings: Sequence[Finding], context: RunContext) -> str:
     judged = [rule for rule in CORE if rule in measured]
     if len(judged) >= CORE_NEEDED:
         return ""
-    return (
-        f"{len(context.steps)} canonical steps and {len(context.trials):,} trials: only {len(judged)} of the "
-        f"{len(CORE)} rules on learning and stability could be judged."
-    )
+    seen = f"{plural(len(context.steps), 'canonical step')} and {plural(len(context.trials), 'trial')}"
+    return f"{seen}: only {len(judged)} of the {len(CORE)} rules on learning and stability could be judged."

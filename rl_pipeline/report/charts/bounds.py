@@ -1,4 +1,4 @@
-"""Where a quantity can not be: intervals are cut there, and axes do not go beyond."""
+"""Where a quantity cannot be: intervals are cut there, and axes do not go beyond."""
 
 from __future__ import annotations
 

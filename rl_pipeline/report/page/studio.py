@@ -54,7 +54,7 @@ class Studio:
         """The charts' pictures in order; the largest are drawn first, so that none is waited for at the end.
 
         Raises:
-            ValueError: a chart can not be drawn.
+            ValueError: a chart cannot be drawn.
         """
         first = sorted(range(len(charts)), key=lambda place: -len(charts[place].rows))
         drawings = {place: self.evaluator.pool.submit(self._evaluated, charts[place]) for place in first}

@@ -29,7 +29,7 @@ def everything_in(finding: Finding) -> str:
     return " | ".join([finding.summary, *(item.text for item in finding.evidence), *finding.notes, *finding.missing])
 
 
-# Without clocks, engine lines, task names and ends of jobs, what needs them can not be judged.
+# Without clocks, engine lines, task names and ends of jobs, what needs them cannot be judged.
 EXPECTED = {
     "R1": ("fired", "high"), "R2": ("not_measurable", "high"), "R3": ("not_measurable", "medium"),
     "R4": ("not_measurable", "medium"), "R5": ("clear", "info"), "R6": ("clear", "high"),

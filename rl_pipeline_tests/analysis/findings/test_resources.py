@@ -66,10 +66,21 @@ def test_no_group_at_all_has_no_share_that_was_dropped():
     assert finding("R11", step_metrics=blocks(none)).status == "not_measurable"
 
 
-def test_the_other_trainer_counts_dropped_groups_too():
-    series = {"async/num_groups_dropped": [6.0] * 8, "async/keep_rate": [0.9] * 8}
+def test_where_only_shares_are_logged_their_mean_counts_and_not_groups():
+    # A step that keeps everything says nothing of how many groups that are.
+    rates = {"async/num_groups_dropped": [16.0, *[0.0] * 7], "async/keep_rate": [0.2, *[1.0] * 7]}
 
-    assert "48 of 480 groups" in finding("R11", step_metrics=blocks(series)).summary
+    found = finding("R11", step_metrics=blocks(rates))
+
+    assert (found.status, found.n, found.population) == ("fired", 8, "canonical steps")
+    assert found.summary == "10.0 % of a step's groups dropped, mean of 8 steps, 16 in all."
+
+
+def test_a_rate_of_dropped_groups_beyond_one_is_no_share():
+    found = finding("R11", step_metrics=blocks({"async/discard_rate": [0.2] * 8 + [7.0, -0.5]}))
+
+    assert (found.status, found.n) == ("fired", 8)
+    assert found.summary == "20.0 % of a step's groups dropped, mean of 8 steps."
 
 
 def test_a_save_of_ten_times_the_median_is_told():
