@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -64,10 +65,26 @@ def run(request: ReportRequest, processes: ReportProcesses | None = None) -> Non
     if since is not None:
         progress.say(f"nothing changed since {since:%Y-%m-%d %H:%M} UTC, the report is current")
     else:
+        tell_unfinished(experiment, settings, progress)
         with nullcontext(processes) if processes is not None else ReportProcesses() as ready:
             make(request, experiment, thresholds, looking, progress, ready)
     progress.say(f"page: {request.out / 'report.html'}")
     progress.say(f"report: {request.out / 'metrics_report.md'}")
+
+
+def tell_unfinished(experiment: ExperimentOnDisk, settings: Settings, progress: Progress) -> None:
+    """Say of which jobs the report tells the part that is written so far."""
+    youngest = max((job.mtime_ns for job in experiment.jobs), default=0) / 1e9
+    if time.time() - youngest >= 60 * settings.quiet_minutes:
+        return  # no log is opened for this
+    from rl_pipeline.commands.discover import states_of
+
+    states = states_of(experiment, settings)
+    for job in experiment.jobs:
+        if not states[job.job_key].finished:
+            progress.say(
+                f"{job.path.name} has not finished ({states[job.job_key].evidence}): what is written so far is reported"
+            )
 
 
 def require_other_folder(request: ReportRequest) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import os
+import time
 from pathlib import Path
 
 import pytest
 
 from rl_pipeline.commands.progress import Progress
-from rl_pipeline.commands.report import ReportRequest, chosen_experiment, run
+from rl_pipeline.commands.report import ReportRequest, chosen_experiment, run, tell_unfinished
 from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.settings import Settings
 from rl_pipeline_tests.helpers.lab import TIME_LIMIT, job_writer
@@ -53,3 +56,20 @@ def test_logs_that_are_named_one_by_one_may_be_given_any_name(tmp_path: Path):
     )
 
     assert (chosen.experiment, len(chosen.jobs)) == ("zz", 2)
+
+
+@pytest.mark.parametrize(
+    ("end", "age_s", "told"),
+    [(TIME_LIMIT, 0.0, 0), (None, 0.0, 1), (None, 90.0 * 60, 0)],
+    ids=["ended", "young", "old"],
+)
+def test_a_log_that_is_being_written_is_told(end: str | None, age_s: float, told: int, tmp_path: Path):
+    log = job_writer(1, steps=range(1, 4), end=end).write(tmp_path / "a" / "logs" / "a_1.out")
+    os.utime(log, (time.time() - age_s,) * 2)
+    settings, said = Settings.from_environment({}), io.StringIO()
+    chosen = chosen_experiment(ReportRequest(logs=(tmp_path / "a",), out=tmp_path / "out"), settings, Progress())
+
+    tell_unfinished(chosen, settings, Progress(stream=said))
+
+    assert said.getvalue().count("a_1.out has not finished (last written") == told
+    assert bool(said.getvalue()) == bool(told)
