@@ -60,10 +60,10 @@ def test_logs_that_are_named_one_by_one_may_be_given_any_name(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("end", "age_s", "told"),
-    [(TIME_LIMIT, 0.0, 0), (None, 0.0, 1), (None, 90.0 * 60, 0)],
+    [(TIME_LIMIT, 0.0, 0), ("", 0.0, 1), ("", 90.0 * 60, 0)],
     ids=["ended", "young", "old"],
 )
-def test_a_log_that_is_being_written_is_told(end: str | None, age_s: float, told: int, tmp_path: Path):
+def test_a_log_that_is_being_written_is_told(end: str, age_s: float, told: int, tmp_path: Path):
     log = job_writer(1, steps=range(1, 4), end=end).write(tmp_path / "a" / "logs" / "a_1.out")
     os.utime(log, (time.time() - age_s,) * 2)
     settings, said = Settings.from_environment({}), io.StringIO()
