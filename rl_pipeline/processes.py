@@ -72,13 +72,18 @@ class Helper:
         except (OSError, ValueError):
             return None
 
+    def dismiss(self) -> None:
+        """Nothing more will be asked: the helper ends when it has answered, and is not waited for yet."""
+        if self.process is not None and self.process.stdin is not None:
+            with suppress(OSError):
+                self.process.stdin.close()
+
     def close(self, *, at_once: bool = False) -> None:
         """End the helper: after the message it is at, or in the middle of it."""
         process = self.process
         if process is None or process.stdin is None or process.stdout is None:
             return
-        with suppress(OSError):
-            process.stdin.close()
+        self.dismiss()
         try:
             process.wait(0 if at_once else LAST_WORDS_S)
         except subprocess.TimeoutExpired:

@@ -40,6 +40,7 @@ from rl_pipeline.reader.trial_folders import (
     NotRead,
     TrialFile,
     all_shown,
+    folders_in,
     look_into,
     shown,
     state_of_trial,
@@ -144,6 +145,8 @@ class _Reading:
         elif isinstance(top := top_folder(root), NotRead):
             self.skipped.append(top)
         else:
+            if not self._known.num_rows:
+                self._survey.start_ahead(folders_in(top))
             todo = ToDo()
             self._look_into(number, top, top.path, todo)
             for visited in self._survey.visits(top.path, todo):

@@ -164,6 +164,14 @@ def top_folder(root: Path) -> Folder | NotRead:
     return Folder(top, "", 0, EVAL_SESSIONS in top.split("/")) if is_folder else NotRead(".", "not a folder")
 
 
+def folders_in(folder: Folder) -> int:
+    """How many folders lie in one, as far as the file system counts them without a listing; else 0."""
+    try:
+        return os.stat(folder.path).st_nlink - 2  # noqa: PTH116 - as above
+    except OSError:
+        return 0
+
+
 def holds_plain_trial(entries: Iterable[os.DirEntry[str]]) -> bool:
     """Whether a folder is a trial's that has its result, and there is nothing else to say of it or to find below it."""
     is_there = False

@@ -42,6 +42,11 @@ class Crew:
             self._free.put(helper if found is not None else None)
         return visit(task) if found is None else found
 
+    def dismiss(self) -> None:
+        """Nothing more is to be visited: the processes end meanwhile."""
+        for helper in self.helpers:
+            helper.dismiss()
+
     def close(self) -> None:
         """End the processes."""
         for helper in self.helpers:

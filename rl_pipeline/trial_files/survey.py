@@ -62,6 +62,11 @@ class Survey:
         self._running: deque[Future[Visited]] = deque()
         self._alone_s = 0.0
 
+    def start_ahead(self, folders: int) -> None:
+        """Start the processes before anything is in line, when there will surely be enough for them."""
+        if folders >= MANY and self._others:
+            self._crew_started()
+
     def visits(self, top: str, todo: ToDo) -> Iterator[Visited]:
         """Visit all that is in line and all that is put there meanwhile, in any order.
 
@@ -88,9 +93,11 @@ class Survey:
         yield from self._done()
 
     def rest(self) -> Iterator[Visited]:
-        """What is not given yet."""
+        """What is not given yet; nothing may be put in line afterwards."""
         while self._running:
             yield self._running.popleft().result()
+        if self._crew is not None:
+            self._crew.dismiss()
 
     def close(self) -> None:
         """End the processes; what they have in hand is lost."""
@@ -106,10 +113,14 @@ class Survey:
         return len(self._running) < (TASKS_EACH + 1) * self._others
 
     def _hand_out(self, task: Task) -> None:
+        crew, pool = self._crew_started()
+        self._running.append(pool.submit(crew.visit, task))
+
+    def _crew_started(self) -> tuple[Crew, ThreadPoolExecutor]:
         if self._crew is None or self._pool is None:
             self._crew = Crew(self._others)
             self._pool = ThreadPoolExecutor(TASKS_EACH * self._others, thread_name_prefix="trials")
-        self._running.append(self._pool.submit(self._crew.visit, task))
+        return self._crew, self._pool
 
     def _visit_here(self, task: Task) -> Visited:
         began = time.perf_counter()
