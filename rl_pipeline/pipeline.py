@@ -30,7 +30,7 @@ from rl_pipeline.schema import ALL_TABLES, JOB_TABLES, Job, SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.row_tables import RowSink, to_arrow
 from rl_pipeline.tables.store import TableStore
-from rl_pipeline.trial_files.elsewhere import Walk, trials_below
+from rl_pipeline.trial_files.seen import Seen
 
 if TYPE_CHECKING:
     from rl_pipeline.analysis.inputs import ExperimentFrames
@@ -233,10 +233,10 @@ def read_trials_of(
     ledger: str | None = None,
     workers: int = 2,
     on_progress: Callable[[int], None] | None = None,
-    walk: Walk = trials_below,
+    seen: Seen | None = None,
 ) -> TrialTables:
-    """The same from the table `jobs`; `walk` may give what was found before."""
-    trials, skipped = trial_ledger.read_trials(roots, ledger, workers=workers, on_progress=on_progress, walk=walk)
+    """The same from the table `jobs`; `seen` is told which files there were, and in which state they were read."""
+    trials, skipped = trial_ledger.read_trials(roots, ledger, workers=workers, on_progress=on_progress, seen=seen)
     return TrialTables(trials=with_jobs(trials, windows), skipped=skipped)
 
 

@@ -15,13 +15,11 @@ path counts; the others are told in `skipped_trials`.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -50,9 +48,11 @@ from rl_pipeline.redaction import may_hold_any, redact
 from rl_pipeline.schema import SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.row_tables import to_arrow
+from rl_pipeline.tables.trial_copies import first_of_copies, rows_of
 from rl_pipeline.tables.trial_entries import ENTRY_SCHEMA, EntryIndex, EntryParts, entry_table
-from rl_pipeline.trial_files.elsewhere import Walk, columns_of, trials_below
+from rl_pipeline.trial_files.elsewhere import columns_of, distinct_roots, trials_below
 from rl_pipeline.trial_files.reading import COLUMNS
+from rl_pipeline.trial_files.seen import Seen, State
 from rl_pipeline.trial_files.survey import CHUNK_FILES, Survey, ToDo
 from rl_pipeline.trial_files.visiting import Branch, Visited, read
 
@@ -65,7 +65,6 @@ CODE = (
     "reader/folder_calls/*.py", "reader/folder_calls/*.c",
     "trial_files/reading.py",
 )  # fmt: skip
-ROWS_WORTH_A_SLICE = 64
 TOGETHER = 256  # paths that are looked at in one go
 PATH_LIMIT = 8192  # characters of a path; no file system has longer ones
 PASSING = -1  # in place of a size: why the file was not read is a reason of the moment
@@ -87,7 +86,7 @@ def read_trials(
     *,
     workers: int = 2,
     on_progress: Progress | None = None,
-    walk: Walk = trials_below,
+    seen: Seen | None = None,
 ) -> tuple[pa.Table, pa.Table]:
     """The tables `trials` and `skipped_trials` of everything below the roots.
 
@@ -96,23 +95,20 @@ def read_trials(
         ledger: URL of the ledger's folder; None reads everything and remembers nothing.
         workers: processes that list folders, open and parse files when there are many, this one included.
         on_progress: told how many files were handled since the last call.
-        walk: finds trials below a root; what was found before may be given instead.
+        seen: is told which files there were, and in which state they were read.
     """
     with rare_looks_for_cycles():
         reading = _Reading(EntryParts(ledger, reading_version()), workers, on_progress or (lambda _: None))
+        roots = distinct_roots(roots)
         try:
-            for number, root in enumerate(distinct_roots(roots)):
-                reading.read_root(number, root, walk)
+            for number, root in enumerate(roots):
+                reading.read_root(number, root)
             entries = reading.finish()
         finally:
             reading.close()
+    if seen is not None:
+        _tell(seen, roots, entries, reading)
     return _tables(entries, reading.skipped, are_fit=not reading.unfit)
-
-
-def distinct_roots(roots: Iterable[Path]) -> list[Path]:
-    """The roots without those that are, or lie in, an earlier or wider one; order kept."""
-    real = list(dict.fromkeys(str(root) if is_elsewhere(root) else os.path.realpath(root) for root in roots))
-    return [Path(root) for root in real if not any(root.startswith(f"{other.rstrip('/')}/") for other in real)]
 
 
 def reading_version() -> str:
@@ -137,10 +133,10 @@ class _Reading:
         self._new: list[pa.Table] = []
         self._unsaved: list[pa.Table] = []
 
-    def read_root(self, number: int, root: Path, walk: Walk) -> None:
+    def read_root(self, number: int, root: Path) -> None:
         """Take everything below a root."""
-        if is_elsewhere(root) or walk is not trials_below:
-            for found in walk(root, known=self._index, asked=self._index.folders):
+        if is_elsewhere(root):
+            for found in trials_below(root, known=self._index, asked=self._index.folders):
                 self._take(number, found)
         elif isinstance(top := top_folder(root), NotRead):
             self.skipped.append(top)
@@ -162,7 +158,7 @@ class _Reading:
         self._make_entries()
         self._save()
         self._parts.sweep()
-        known = _rows(self._known, np.array(self._known_rows, dtype=np.int64))
+        known = rows_of(self._known, np.array(self._known_rows, dtype=np.int64))
         new = pa.concat_tables([ENTRY_SCHEMA.empty_table(), *self._new])
         self._parts.merge_if_many(lambda: pa.concat_tables([known, _lasting(new, self.unfit)]))
         self._on_progress(known.num_rows)
@@ -291,6 +287,20 @@ def _entries(visits: Sequence[Visited]) -> pa.Table:
     return entry_table(told)
 
 
+def _tell(seen: Seen, roots: Sequence[Path], entries: pa.Table, reading: _Reading) -> None:
+    """Which files there were; whatever could not be read counts below the first root."""
+    told = entries.select([*State._fields, "root"])
+    told = told.append_column("is_leaf", pc.and_(entries["is_leaf"], pc.is_null(entries["reason"])))
+    for root in roots[:1]:
+        seen.add(root, (), reading.skipped)
+    for some in told.to_batches(TABLE_FILES):
+        *states, numbers, are_leaves = (column.to_pylist() for column in some.columns)
+        for number, state, is_leaf in zip(numbers, map(State, *states), are_leaves, strict=True):
+            seen.add(roots[number], [state])
+            if is_leaf and state.folder not in reading.unfit:
+                seen.leaves.setdefault(roots[number], []).append(state.folder)
+
+
 def _lasting(entries: pa.Table, unfit: Collection[str]) -> pa.Table:
     """The entries that may be remembered: no reasons of the moment, no folders whose name holds a credential."""
     keeps = pc.not_equal(entries["size"], PASSING)
@@ -307,10 +317,10 @@ def _placed(entries: pa.Table, place: _Place) -> pa.Table:
 
 def _tables(entries: pa.Table, skipped: Sequence[NotRead], *, are_fit: bool) -> tuple[pa.Table, pa.Table]:
     """The two tables; `are_fit`: the names of the folders hold no credential."""
-    entries = _rows(entries, pc.sort_indices(entries, [("folder", "ascending"), ("root", "ascending")]).to_numpy())
+    entries = rows_of(entries, pc.sort_indices(entries, [("folder", "ascending"), ("root", "ascending")]).to_numpy())
     is_trial = pc.is_null(entries["reason"]).to_numpy()
-    told, candidates = _rows(entries, np.flatnonzero(~is_trial)), _rows(entries, np.flatnonzero(is_trial))
-    first = _first_of_copies(candidates)
+    told, candidates = rows_of(entries, np.flatnonzero(~is_trial)), rows_of(entries, np.flatnonzero(is_trial))
+    first = first_of_copies(candidates)
     is_copy = first != np.arange(len(first))
     reasons = list(zip(told["folder"].to_pylist(), told["reason"].to_pylist(), strict=True))
     copies = zip(
@@ -323,19 +333,9 @@ def _tables(entries: pa.Table, skipped: Sequence[NotRead], *, are_fit: bool) -> 
     rows += [SkippedTrial(path=item.path, reason=item.reason) for item in skipped]
     shown = zip(_shown([row.path for row in rows]), _shown([row.reason for row in rows], told_twice=True), strict=True)
     rows = [SkippedTrial(path=path, reason=reason) for path, reason in shown]
-    return _trial_table(_rows(candidates, np.flatnonzero(~is_copy)), are_fit=are_fit), to_arrow(
+    return _trial_table(rows_of(candidates, np.flatnonzero(~is_copy)), are_fit=are_fit), to_arrow(
         sorted(rows, key=attrgetter("path", "reason")), SkippedTrial
     )
-
-
-def _rows(table: pa.Table, numbers: np.ndarray[Any, Any]) -> pa.Table:
-    """The rows of these numbers; without a copy where many of them stand one after the other."""
-    begins = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
-    if len(begins) * ROWS_WORTH_A_SLICE > len(numbers):
-        return table.take(pa.array(numbers, pa.int64()))
-    lengths = np.diff(begins, append=len(numbers))
-    runs = zip(numbers[begins].tolist(), lengths.tolist(), strict=True)
-    return pa.concat_tables([table.slice(0, 0), *(table.slice(first, length) for first, length in runs)])
 
 
 def _trial_table(entries: pa.Table, *, are_fit: bool) -> pa.Table:
@@ -361,32 +361,6 @@ def _shown(texts: list[str], *, told_twice: bool = False) -> list[str]:
 def _holds_any(texts: list[str]) -> bool:
     """Whether a text holds a credential; short marks stand in random names, too, so some are looked at one by one."""
     return may_hold_any("\n".join(texts)) and any(redact(text).text != text for text in texts)
-
-
-def _first_of_copies(trials: pa.Table) -> np.ndarray[Any, Any]:
-    """For each trial the row of the first one it is a copy of, its own if there is none before it."""
-    first = np.arange(trials.num_rows)
-    names = _codes(trials["trial"])
-    alike = np.flatnonzero(np.bincount(names)[names] > 1) if len(names) else names
-    if len(alike):
-        some = _rows(trials, alike)
-        started, finished, size = (some[name].cast(pa.string()) for name in ("started_at", "finished_at", "size"))
-        which = pc.coalesce(some["trial_id"], _joined(finished, size))
-        keys = _codes(_joined(some["trial"], started, which))
-        _, firsts, groups = np.unique(keys, return_index=True, return_inverse=True)
-        first[alike] = alike[firsts[groups]]
-    return first
-
-
-def _codes(texts: pa.ChunkedArray) -> np.ndarray[Any, Any]:
-    """A number for each text, the same for equal ones."""
-    encoded = texts.combine_chunks().dictionary_encode()
-    codes: np.ndarray[Any, Any] = encoded.indices.to_numpy()
-    return codes
-
-
-def _joined(*texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.binary_join_element_wise(*texts, "\0", null_handling="replace", null_replacement="")
 
 
 def _result_path(folder: str) -> str:

@@ -20,7 +20,8 @@ from rl_pipeline.schema import SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
 from rl_pipeline.tables.frames import to_rows
 from rl_pipeline.trial_files import survey
-from rl_pipeline.trial_ledger import distinct_roots, read_trials
+from rl_pipeline.trial_files.elsewhere import distinct_roots
+from rl_pipeline.trial_ledger import read_trials
 
 
 def document(name: str, **changes: Any) -> dict[str, Any]:

@@ -11,11 +11,10 @@ from datetime import datetime
 from pathlib import Path
 
 from rl_pipeline.addresses import address, is_elsewhere
-from rl_pipeline.commands.found_trials import FoundTrials
 from rl_pipeline.commands.named_experiment import only_named
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.commands.report_processes import ReportProcesses
-from rl_pipeline.commands.report_state import Inputs, ReportState
+from rl_pipeline.commands.report_state import Inputs, ReportState, trials_now
 from rl_pipeline.discovery import ExperimentOnDisk, discover, parse_log_pattern
 from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.report.output_folder import require_writable, work_folder
@@ -114,7 +113,7 @@ def make(
     processes: ReportProcesses,
 ) -> None:
     """Make the report and remember from what."""
-    from rl_pipeline.commands.report_stages import FOUND, Making, make_report
+    from rl_pipeline.commands.report_stages import Making, make_report
 
     with work_folder(request.out) as work:
         making = Making(
@@ -125,15 +124,16 @@ def make(
             quiet=request.quiet,
             force=request.force,
         )
-        files = make_report(making, processes, lambda: looking.look(work / FOUND))
-    looking.remember(files)
-    progress.say(f"{plural(len(files), 'file')} written")
+        made = make_report(making, processes)
+    looking.remember(made.files, made.trials)
+    progress.say(f"{plural(len(made.files), 'file')} written")
 
 
 class Looking:
-    """Looks at what the report depends on, once: before, where an earlier report may be current, else meanwhile.
+    """Looks at what the report depends on.
 
-    A file that cannot be looked at is no error here: reading it will tell.
+    At trials only where an earlier report may be current: else they are read, and whoever reads them says in which
+    state they were. A file that cannot be looked at is no error here: reading it will tell.
 
     Args:
         experiment: what lies on disk.
@@ -146,32 +146,22 @@ class Looking:
         self, experiment: ExperimentOnDisk, thresholds: Path | None, state: ReportState, *, force: bool
     ) -> None:
         self._state, self._is_asked = state, state.is_there and not force
+        self._roots = experiment.trial_roots
         self._inputs: Inputs | None = None
-        self._digest: str | None = None
         with suppress(OSError):
             self._inputs = Inputs(experiment, b"" if thresholds is None else thresholds.read_bytes())
 
     def current_since(self) -> datetime | None:
         """When the earlier report was made, if a new one would be the same."""
-        if self._is_asked:
+        if self._inputs is not None and self._is_asked:
             with suppress(OSError):
-                self._look()
-        return None if self._digest is None or not self._is_asked else self._state.current_since(self._digest)
+                return self._state.current_since(self._inputs.digest(trials_now(self._roots, self._state.leaves)))
+        return None
 
-    def look(self, found: Path) -> None:
-        """Look at the trials if that was not done yet, and keep what is found in a folder."""
+    def remember(self, files: Sequence[str], trials: str) -> None:
+        """The report was made from what was looked at and from these trials, and these are its files."""
         if self._inputs is not None:
-            with suppress(OSError), FoundTrials(found) as trials:
-                self._look(trials)
-
-    def remember(self, files: Sequence[str]) -> None:
-        """The report was made from what was looked at, and these are its files."""
-        if self._digest is not None:
-            self._state.remember(self._digest, files)
-
-    def _look(self, keep: FoundTrials | None = None) -> None:
-        inputs, self._inputs = self._inputs, None
-        self._digest = None if inputs is None else inputs.digest(self._state.leaves, keep)
+            self._state.remember(self._inputs.digest(trials), files)
 
 
 def chosen_experiment(request: ReportRequest, settings: Settings, progress: Progress) -> ExperimentOnDisk:

@@ -13,12 +13,11 @@ from typing import Any
 
 from rl_pipeline import pipeline
 from rl_pipeline.addresses import address
-from rl_pipeline.commands.found_trials import HandedOver
 from rl_pipeline.commands.other_process import PreparedProcess
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.commands.report_processes import another_reader
 from rl_pipeline.commands.report_reading import WORTH_A_PROCESS
-from rl_pipeline.commands.report_stages import FOUND, Making
+from rl_pipeline.commands.report_stages import Making
 from rl_pipeline.commands.report_state import ReportState, log_state, program_state
 from rl_pipeline.commands.stage_tables import read_tables, write_tables
 from rl_pipeline.discovery import ExperimentOnDisk
@@ -26,7 +25,7 @@ from rl_pipeline.errors import DataError, PipelineError
 from rl_pipeline.report.bundle_names import TABLES
 from rl_pipeline.schema import Job, SkippedTrial, Trial
 from rl_pipeline.tables.store import TableStore
-from rl_pipeline.trial_files.elsewhere import trials_below
+from rl_pipeline.trial_files.seen import Seen
 from rl_pipeline.wording import plural
 
 PARSE = f"{__name__}:parse"
@@ -56,19 +55,21 @@ def read_all_logs(making: Making, second: PreparedProcess | None) -> None:
     write_tables(pipeline.tables_of_jobs([job.tables for job in jobs]), making.work / TABLES)
 
 
-def read_trial_tables(making: Making) -> None:
-    """Trials to tables, when those of the logs are there; found by a walk, or as another process found them."""
+def read_trial_tables(making: Making) -> str:
+    """Trials to tables, when those of the logs are there; gives the digest of the files that were read."""
     experiment, progress = making.experiment, Progress(quiet=making.quiet)
     url = ReportState(making.out).tables_url
     ledger = None if making.force else TableStore(url).ledger_url(experiment.key)
     windows = read_tables(making.work / TABLES)[Job.TABLE]
-    walk = HandedOver(making.work / FOUND) if (making.work / FOUND).exists() else trials_below
+    seen = Seen()
     with progress.bar("reading trials", None, " trials") as advance:
         trials = pipeline.read_trials_of(
-            windows, experiment.trial_roots, ledger=ledger, on_progress=advance, walk=walk
+            windows, experiment.trial_roots, ledger=ledger, on_progress=advance, seen=seen
         )  # fmt: skip
     progress.say(f"{plural(trials.trials.num_rows, 'trial')} read, {plural(trials.skipped.num_rows, 'folder')} skipped")
     write_tables({Trial.TABLE: trials.trials, SkippedTrial.TABLE: trials.skipped}, making.work / TABLES)
+    ReportState(making.out).leaves.write(seen.leaves)
+    return seen.digest()
 
 
 class KeptTables:

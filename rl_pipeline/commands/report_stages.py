@@ -6,14 +6,14 @@ of all together. This process only says what comes next, and puts pictures into 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from uuid import uuid4
 
-from rl_pipeline.commands.other_process import OtherProcess
+from rl_pipeline.commands.other_process import OtherProcess, PreparedProcess
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.commands.report_processes import NO_FRAMES, ReportProcesses
 from rl_pipeline.discovery import ExperimentOnDisk, checkpoint_steps
@@ -24,7 +24,7 @@ from rl_pipeline.report.page.pictures import write_pixels
 from rl_pipeline.report.page.stand_ins import with_pictures
 from rl_pipeline.report.page.studio import Studio
 
-BUNDLE, FOUND = "bundle", "found"
+BUNDLE = "bundle"
 NOTHING = type(None)
 MAKING = "rl_pipeline.commands.report_making"
 READ_LOGS = "rl_pipeline.commands.report_reading:read_job_tables"
@@ -54,13 +54,19 @@ class Making:
     force: bool = False
 
 
-def make_report(making: Making, processes: ReportProcesses, meanwhile: Callable[[], object]) -> tuple[str, ...]:
-    """Make a report in a work folder, then put it in the place of the earlier one; gives its files.
+class Made(NamedTuple):
+    """A report that was made: its files, and the digest of the trial files that were read for it."""
+
+    files: tuple[str, ...]
+    trials: str
+
+
+def make_report(making: Making, processes: ReportProcesses) -> Made:
+    """Make a report in a work folder, then put it in the place of the earlier one.
 
     Args:
         making: what to make.
         processes: read and analyse.
-        meanwhile: is called while logs are read, and done before trials are read.
 
     Raises:
         ConfigurationError: the thresholds cannot be read, or the folder cannot be written.
@@ -68,37 +74,23 @@ def make_report(making: Making, processes: ReportProcesses, meanwhile: Callable[
     """
     secret = uuid4().hex
     with ExitStack() as running:
-        charts, studio = tables_and_pages(making, secret, processes, meanwhile, running)
+        read = tables(making, processes.reader)
+        studio = running.enter_context(Studio())
+        charts = analysed(making, secret, processes.analyst.process)
+        processes.analyst.close()
         with ThreadPoolExecutor(1) as thread:
             exported = thread.submit(export, making)
             draw(charts, studio, making.work / BUNDLE, secret)
             exported.result()
-    return replace_files(making.out, lambda folder: move_all(making.work / BUNDLE, folder))
+    return Made(replace_files(making.out, lambda folder: move_all(making.work / BUNDLE, folder)), read)
 
 
-def tables_and_pages(
-    making: Making, secret: str, processes: ReportProcesses, meanwhile: Callable[[], object], running: ExitStack
-) -> tuple[list[bytes], Studio]:
-    """Read and analyse; gives what is to be drawn, and those that will draw it.
-
-    Args:
-        making: what to make.
-        secret: for the marks in the place of pictures.
-        processes: as of `make_report`.
-        meanwhile: as of `make_report`.
-        running: ends the processes that draw, which are started before there is anything to draw.
-    """
-    reader, analyst = processes.reader.process, processes.analyst.process
-    with ThreadPoolExecutor(1) as thread:
-        other_work = thread.submit(meanwhile)
-        reader.call(READ_LOGS, making, gives=NOTHING)
-        other_work.result()
-    reader.call(READ_TRIALS, making, gives=NOTHING)
-    processes.reader.close()
-    studio = running.enter_context(Studio())
-    charts = analysed(making, secret, analyst)
-    processes.analyst.close()
-    return charts, studio
+def tables(making: Making, reader: PreparedProcess) -> str:
+    """Read logs and trials; gives the digest of the trial files."""
+    reader.process.call(READ_LOGS, making, gives=NOTHING)
+    read = reader.process.call(READ_TRIALS, making, gives=str)
+    reader.close()
+    return read
 
 
 def export(making: Making) -> None:
@@ -112,9 +104,9 @@ def analysed(making: Making, secret: str, analyst: OtherProcess) -> list[bytes]:
     Progress(quiet=making.quiet).say("analysing")
     on_disk = checkpoint_steps(log.path for log in making.experiment.jobs)
     steps = None if on_disk is None else sorted(on_disk)
-    tables, folder = making.work / TABLES, making.work / BUNDLE
+    read, folder = making.work / TABLES, making.work / BUNDLE
     name, thresholds = making.experiment.experiment, making.thresholds
-    return analyst.call(ANALYSE, name, tables, thresholds, steps, folder, secret, gives=list[bytes])
+    return analyst.call(ANALYSE, name, read, thresholds, steps, folder, secret, gives=list[bytes])
 
 
 def draw(asked: list[bytes], studio: Studio, folder: Path, secret: str) -> None:

@@ -15,25 +15,23 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from importlib import metadata
-from itertools import islice
 from pathlib import Path
 
 from rl_pipeline import __version__
 from rl_pipeline.addresses import address, is_elsewhere
-from rl_pipeline.commands.found_trials import FoundTrials, encoded
 from rl_pipeline.commands.state_names import STATE_FILE, STATE_FOLDER
 from rl_pipeline.discovery import ExperimentOnDisk, JobLog, checkpoint_steps
 from rl_pipeline.places import file_facts
-from rl_pipeline.reader.trial_folders import Found, TrialFile
-from rl_pipeline.trial_files.elsewhere import trials_below
+from rl_pipeline.reader.trial_folders import NotRead
+from rl_pipeline.trial_files.elsewhere import distinct_roots, trials_below
+from rl_pipeline.trial_files.seen import Seen, State
 
 LEAVES_FILE = "trial_folders"
-STATE_VERSION = 2
-TOGETHER = 1024  # finds that are looked at in one go
+STATE_VERSION = 3
 PACKAGE = Path(__file__).resolve().parents[1]
 # Code and templates; in a checkout the templates lie beside the package.
 PROGRAM = (PACKAGE, PACKAGE.parent / "templates")
@@ -53,8 +51,6 @@ class KnownLeaves:
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
-        self._found: list[str] = []
-        self._is_new = False
 
     def below(self, root: Path) -> frozenset[str]:
         """The names below a root, relative to it."""
@@ -66,20 +62,19 @@ class KnownLeaves:
         names = text.decode("utf-8", "surrogateescape").split("\0")
         return frozenset(name.removeprefix(begin) for name in names if name.startswith(begin))
 
-    def note(self, root: Path, finds: Sequence[Found], known: frozenset[str]) -> None:
-        """Take note of what was found."""
-        if self._file is not None:
-            leaves = [found.folder for found in finds if isinstance(found, TrialFile) and found.is_leaf]
-            self._found += [f"{root}/{folder}" for folder in leaves]
-            self._is_new = self._is_new or not known.issuperset(leaves)
+    def write(self, folders: Mapping[Path, Sequence[str]]) -> None:
+        """Keep what was found in place of what was known; a folder that takes none costs only time.
 
-    def write(self) -> None:
-        """Keep what was found; a folder that takes none costs only time."""
-        if self._file is None or not self._is_new:
+        Args:
+            folders: by root, relative to it.
+        """
+        if self._file is None:
             return
         beside = self._file.with_name(f".{self._file.name}.{os.getpid()}.tmp")
         with suppress(OSError):
-            beside.write_bytes("\0".join(self._found).encode("utf-8", "surrogateescape"))
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with beside.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+                file.writelines(f"{root}/{folder}\0" for root, some in folders.items() for folder in some)
             os.replace(beside, self._file)  # noqa: PTH105 - atomic on every system
 
 
@@ -129,7 +124,6 @@ class ReportState:
         beside = self.folder / f".{STATE_FILE}.{os.getpid()}.tmp"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self.leaves.write()
             beside.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
             os.replace(beside, self.folder / STATE_FILE)  # noqa: PTH105 - atomic on every system
         except OSError:
@@ -148,7 +142,7 @@ def _state(path: Path) -> list[int]:
 
 
 class Inputs:
-    """A digest of everything that a report of an experiment depends on; all but trials is looked at at once.
+    """Everything that a report of an experiment depends on; all but trials is looked at at once.
 
     Args:
         experiment: what lies on disk.
@@ -159,36 +153,40 @@ class Inputs:
     """
 
     def __init__(self, experiment: ExperimentOnDisk, thresholds: bytes) -> None:
-        self._experiment = experiment
         self._digest = hashlib.blake2b(digest_size=16)
-        for part in _parts(experiment, thresholds):
-            self._add(part)
+        for part in (*_parts(experiment, thresholds), *map(str, distinct_roots(experiment.trial_roots))):
+            self._digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
 
-    def digest(self, leaves: KnownLeaves | None = None, keep: FoundTrials | None = None) -> str:
-        """Look at the trials; the digest of everything. To be called once.
+    def digest(self, trials: str) -> str:
+        """The digest of everything; `trials`: that of the trial files, as of `Seen`."""
+        whole = self._digest.copy()
+        whole.update(trials.encode())
+        return whole.hexdigest()
 
-        Args:
-            leaves: folders of trials that were looked into before; the digest is the same without.
-            keep: receives what is found.
 
-        Raises:
-            OSError: as above.
-        """
-        leaves = leaves or KnownLeaves()
-        for root in self._experiment.trial_roots:
-            self._add(str(root))
-            known = leaves.below(root)
-            walk = trials_below(root, known=known)
-            while finds := list(islice(walk, TOGETHER)):
-                leaves.note(root, finds, known)
-                content = encoded(root, finds)
-                self._digest.update(content)
-                if keep is not None:
-                    keep.add(root, content)
-        return self._digest.hexdigest()
+def trials_now(roots: Sequence[Path], leaves: KnownLeaves) -> str:
+    """The digest of the trial files as they are, as of `Seen`.
 
-    def _add(self, part: str) -> None:
-        self._digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
+    Args:
+        roots: trial roots.
+        leaves: folders of trials that were looked into before; the digest is the same without.
+
+    Raises:
+        OSError: a place elsewhere does not answer.
+    """
+    seen, not_read = Seen(), list[NotRead]()
+    distinct = distinct_roots(roots)
+    for root in distinct:
+        states: list[State] = []
+        for found in trials_below(root, known=leaves.below(root)):
+            if isinstance(found, NotRead):
+                not_read.append(found)
+            else:
+                states.append(State(found.folder, found.size, found.mtime_ns, found.inode))
+        seen.add(root, states)
+    for root in distinct[:1]:
+        seen.add(root, (), not_read)
+    return seen.digest()
 
 
 def _parts(experiment: ExperimentOnDisk, thresholds: bytes) -> Iterator[str]:

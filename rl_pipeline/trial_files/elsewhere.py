@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from rl_pipeline.addresses import is_elsewhere
 from rl_pipeline.places import Entry, entries, fetch_many, walk_files
@@ -33,26 +33,17 @@ from rl_pipeline.trial_files.reading import COLUMNS, Columns, read_columns
 SIZE, MTIME, INODE = (COLUMNS.index(name) for name in ("size", "mtime_ns", "inode"))
 
 
-class Walk(Protocol):
-    """Finds trials, as `trials_below` does."""
-
-    def __call__(
-        self,
-        root: Path,
-        *,
-        known: Container[str] = (),
-        is_as_it_was: IsAsItWas | None = None,
-        asked: Container[str] | None = None,
-    ) -> Iterator[Found]:
-        """Every `result.json` below a root."""
-        ...
-
-
 class _Names(NamedTuple):
     """What one folder holds."""
 
     files: dict[str, Entry]
     folders: list[str]
+
+
+def distinct_roots(roots: Iterable[Path]) -> list[Path]:
+    """The roots without those that are, or lie in, an earlier or wider one; order kept."""
+    real = list(dict.fromkeys(str(root) if is_elsewhere(root) else os.path.realpath(root) for root in roots))
+    return [Path(root) for root in real if not any(root.startswith(f"{other.rstrip('/')}/") for other in real)]
 
 
 def trials_below(

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from rl_pipeline.commands import report_state
-from rl_pipeline.commands.report_state import Inputs, KnownLeaves, ReportState
+from rl_pipeline.commands.report_state import Inputs, KnownLeaves, ReportState, trials_now
 from rl_pipeline.commands.state_names import STATE_FOLDER
 from rl_pipeline.discovery import discover
+from rl_pipeline.reader import folder_calls
+from rl_pipeline.trial_files.seen import Seen
+from rl_pipeline.trial_ledger import read_trials
 from rl_pipeline_tests.dialects.trial_files import trial_file
 
 LOG = b"2026-01-09 11:22:33.444 | INFO     | skyrl_train.trainer:train:301 - Started: 'step'\n"
@@ -30,8 +33,15 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
-def digest(run: Path, thresholds: bytes = b"") -> str:
-    return Inputs(discover([run]).only(), thresholds).digest()
+def digest(run: Path, thresholds: bytes = b"", leaves: KnownLeaves | None = None) -> str:
+    found = discover([run]).only()
+    return Inputs(found, thresholds).digest(trials_now(found.trial_roots, leaves or KnownLeaves()))
+
+
+def read(run: Path, ledger: Path | None = None) -> Seen:
+    seen = Seen()
+    read_trials(discover([run]).only().trial_roots, None if ledger is None else str(ledger), seen=seen)
+    return seen
 
 
 def grow(run: Path) -> None:
@@ -98,15 +108,69 @@ def test_every_change_of_an_input_is_seen(run: Path, change: Callable[[Path], No
 
 @pytest.mark.parametrize("change", [lambda _: None, *CHANGES], ids=lambda change: change.__name__)
 def test_what_is_known_of_folders_changes_no_digest(run: Path, change: Callable[[Path], None], tmp_path: Path):
-    first = KnownLeaves(tmp_path / "names")
-    Inputs(discover([run]).only(), b"").digest(first)
-    first.write()
+    KnownLeaves(tmp_path / "names").write(read(run).leaves)
     root = (run / "trace_jobs").resolve()
     assert KnownLeaves(tmp_path / "names").below(root) == {"t1__abcdefg", "t2__abcdefg"}
 
     change(run)
 
-    assert Inputs(discover([run]).only(), b"").digest(KnownLeaves(tmp_path / "names")) == digest(run)
+    assert digest(run, leaves=KnownLeaves(tmp_path / "names")) == digest(run)
+
+
+@pytest.mark.parametrize("change", [lambda _: None, *CHANGES], ids=lambda change: change.__name__)
+def test_whoever_read_the_trials_says_what_a_walk_says(run: Path, change: Callable[[Path], None], tmp_path: Path):
+    read(run, tmp_path / "ledger")
+    change(run)
+
+    roots = discover([run]).only().trial_roots
+
+    for seen in (read(run), read(run, tmp_path / "ledger"), read(run, tmp_path / "ledger")):
+        assert seen.digest() == trials_now(roots, KnownLeaves())
+
+
+def test_odd_trials_are_told_alike(run: Path, tmp_path: Path):
+    jobs = run / "trace_jobs"
+    for name in ("ä \udcff__abcdefg", "eval_sessions/t2__abcdefg", "no_trial", "broken__abcdefg", "link__abcdefg"):
+        (jobs / name).mkdir(parents=True)
+    (jobs / "ä \udcff__abcdefg" / "result.json").write_bytes(trial_file(trial_name="other"))
+    (jobs / "eval_sessions" / "t2__abcdefg" / "result.json").write_bytes(trial_file())
+    (jobs / "broken__abcdefg" / "result.json").write_bytes(b"{")
+    (jobs / "link__abcdefg" / "result.json").symlink_to(jobs / "t1__abcdefg" / "result.json")
+    (jobs / "loop").symlink_to(jobs)
+    (jobs / "packed.tar.gz").write_bytes(b"")
+    roots = discover([run]).only().trial_roots
+
+    told = [read(run).digest(), read(run, tmp_path / "ledger").digest(), read(run, tmp_path / "ledger").digest()]
+
+    assert told == [trials_now(roots, KnownLeaves())] * 3
+    (jobs / "link__abcdefg" / "result.json").unlink()
+    assert trials_now(roots, KnownLeaves()) != told[0]
+
+
+def test_a_file_that_nobody_may_read_is_told_as_a_walk_tells_it(run: Path, monkeypatch: pytest.MonkeyPatch):
+    trial = run / "trace_jobs" / "t1__abcdefg" / "result.json"
+
+    def refuse(path: str | bytes, flags: int) -> int:
+        if os.fspath(path) == str(trial):
+            raise PermissionError(13, "Permission denied")
+        return opened(path, flags)
+
+    opened = os.open
+    monkeypatch.setattr(folder_calls, "load", lambda: None)
+    monkeypatch.setattr("rl_pipeline.trial_files.reading.os.open", refuse)  # root may read everything
+
+    assert read(run).digest() == trials_now(discover([run]).only().trial_roots, KnownLeaves())
+
+
+def test_folders_whose_name_holds_a_credential_are_not_kept(run: Path):
+    name = "hf_" + "aB3" * 12 + "__abcdefg"
+    shutil.copytree(run / "trace_jobs" / "t1__abcdefg", run / "trace_jobs" / name)
+
+    leaves = read(run).leaves
+
+    assert {root: sorted(folders) for root, folders in leaves.items()} == {
+        (run / "trace_jobs").resolve(): ["t1__abcdefg", "t2__abcdefg"]
+    }
 
 
 def test_other_thresholds_and_another_program_are_seen(run: Path, monkeypatch: pytest.MonkeyPatch):
@@ -118,7 +182,9 @@ def test_other_thresholds_and_another_program_are_seen(run: Path, monkeypatch: p
 
 
 def test_a_name_of_another_experiment_is_seen(run: Path):
-    assert Inputs(discover([run / "logs"], experiment="other").only(), b"").digest() != digest(run / "logs")
+    assert Inputs(discover([run / "logs"], experiment="other").only(), b"").digest("") != Inputs(
+        discover([run / "logs"]).only(), b""
+    ).digest("")
 
 
 @pytest.fixture
