@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -37,9 +37,12 @@ class Helper:
     Args:
         module: a module of this package with a function `answer`, bytes to bytes.
         without: modules that count as not installed in the helper.
+        environment: variables of the helper besides those of this process, which come first.
     """
 
-    def __init__(self, module: str, *, without: Sequence[str] = ()) -> None:
+    def __init__(
+        self, module: str, *, without: Sequence[str] = (), environment: Mapping[str, str] | None = None
+    ) -> None:
         options = ["-I", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
         places = [os.path.abspath(place) for place in (*sys.path, str(PACKAGES))]  # noqa: PTH100 - "" is the working folder
         command = [
@@ -50,7 +53,9 @@ class Helper:
             module,
             *places,
         ]
-        self.process: subprocess.Popen[bytes] | None = _started(command) if sys.executable else None
+        self.process: subprocess.Popen[bytes] | None = (
+            _started(command, {**(environment or {}), **os.environ}) if sys.executable else None
+        )
         self._telling, self._hearing = Lock(), Lock()
 
     def ask(self, message: bytes) -> bytes | None:
@@ -92,11 +97,13 @@ class Helper:
         process.stdout.close()
 
 
-def _started(command: Sequence[str]) -> subprocess.Popen[bytes] | None:
+def _started(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes] | None:
     """The process, with pipes as wide as the system gives them: an answer need not wait until somebody listens."""
     for pipe_bytes in (PIPE_BYTES, -1):
         with suppress(OSError):
-            return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=pipe_bytes)
+            return subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=pipe_bytes, env=dict(environment)
+            )
     return None
 
 

@@ -82,3 +82,21 @@ def test_the_working_folder_and_the_environment_decide_nothing(tmp_path: Path, m
 
     assert some.ask(b"ok") == b"ko"
     some.close()
+
+
+def test_a_helper_is_given_variables_that_are_not_set_here(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RL_TEST_SET", "here")
+    helper = Helper(ECHO, environment={"RL_TEST_SET": "there", "RL_TEST_UNSET": "there"})
+
+    told = [helper.ask(f"variable {name}".encode()) for name in ("RL_TEST_SET", "RL_TEST_UNSET", "RL_TEST_NEITHER")]
+    helper.close()
+
+    assert told == [b"here", b"there", b""]
+    assert "RL_TEST_UNSET" not in os.environ
+
+
+def test_a_dismissed_helper_ends_by_itself(helper: Helper):
+    helper.dismiss()
+
+    assert process_of(helper).wait(10) == 0
+    assert helper.ask(b"more") is None

@@ -32,10 +32,11 @@ class OtherProcess:
 
     Args:
         without: modules that count as not installed there.
+        environment: variables that are set there unless they are here.
     """
 
-    def __init__(self, *, without: Sequence[str] = ()) -> None:
-        self._helper = Helper(PROGRAM, without=without)
+    def __init__(self, *, without: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> None:
+        self._helper = Helper(PROGRAM, without=without, environment=environment)
         self._is_closed = False
 
     def __enter__(self) -> OtherProcess:
@@ -82,10 +83,13 @@ class PreparedProcess:
     Args:
         prepare: `module:name` of a function that does nothing; calling it imports what later calls need.
         without: modules that count as not installed there.
+        environment: variables that are set there unless they are here.
     """
 
-    def __init__(self, prepare: str, *, without: Sequence[str] = ()) -> None:
-        self.process = OtherProcess(without=without)
+    def __init__(
+        self, prepare: str, *, without: Sequence[str] = (), environment: Mapping[str, str] | None = None
+    ) -> None:
+        self.process = OtherProcess(without=without, environment=environment)
         self.thread = ThreadPoolExecutor(1, thread_name_prefix=prepare)
         self.thread.submit(self.process.call, prepare, gives=type(None))
 

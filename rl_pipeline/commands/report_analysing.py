@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from rl_pipeline.analysis.inputs import UNREAD_OF_TRIALS
 from rl_pipeline.analysis.summary import analyse_experiment
 from rl_pipeline.commands.stage_tables import read_tables
 from rl_pipeline.report.bundle import drafted, write_numbers, write_pages
@@ -14,6 +15,7 @@ from rl_pipeline.report.bundle_names import CHARTS
 from rl_pipeline.report.page.chart_messages import asked
 from rl_pipeline.report.page.stand_ins import stand_ins
 from rl_pipeline.results import frames_of, load_thresholds
+from rl_pipeline.schema import Trial
 
 
 def prepare() -> None:
@@ -36,7 +38,7 @@ def analyse(
     Returns:
         What a helper is to draw, in the order of the marks.
     """
-    frames = frames_of(experiment, read_tables(tables))
+    frames = frames_of(experiment, read_tables(tables, without={Trial.TABLE: UNREAD_OF_TRIALS}))
     pa.default_memory_pool().release_unused()
     checkpoints = None if on_disk is None else frozenset(on_disk)
     result = analyse_experiment(frames, load_thresholds(thresholds), checkpoints_on_disk=checkpoints)

@@ -20,6 +20,9 @@ PREPARE_ANALYSIS = "rl_pipeline.commands.report_analysing:prepare"
 NO_FRAMES = ("pandas",)
 # Arrow's own pools keep what they no longer need, and so do the system's when every thread has one.
 MEMORY = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
+# Large arrays of an analysis are given back when they are done, and leave no holes among the small ones: the system's
+# own threshold, which else grows with the first large array.
+MEMORY_OF_ANALYSIS = {"MALLOC_MMAP_THRESHOLD_": "131072"}
 
 
 class ReportProcesses:
@@ -29,7 +32,7 @@ class ReportProcesses:
         for name, value in MEMORY.items():
             os.environ.setdefault(name, value)  # read by the processes that are started
         self.reader = another_reader()
-        self.analyst = PreparedProcess(PREPARE_ANALYSIS)
+        self.analyst = PreparedProcess(PREPARE_ANALYSIS, environment=MEMORY_OF_ANALYSIS)
 
     def __enter__(self) -> ReportProcesses:
         return self

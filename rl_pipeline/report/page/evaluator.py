@@ -6,10 +6,11 @@ one process evaluates all charts. What is left to do with a drawing needs no eng
 
 from __future__ import annotations
 
-import vl_convert  # noqa: F401 - loaded while nothing is asked yet
-
 from rl_pipeline.report.page.chart_messages import CHART, ENCODE, FAILED
 from rl_pipeline.report.page.drawing import evaluated
+from rl_pipeline.report.vega import svg_of
+
+svg_of({"data": {"values": []}, "mark": "point"})  # starts the engine while nothing is asked yet
 
 
 def answer(message: bytes) -> bytes:

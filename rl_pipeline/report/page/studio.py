@@ -32,7 +32,7 @@ def drawn(charts: Sequence[Chart], *, here: bool = False) -> tuple[Picture, ...]
 
 
 class Studio:
-    """The two helpers that draw.
+    """The two helpers that draw; the second one starts when there is something to finish.
 
     Args:
         here: whether this process does all of it.
@@ -40,6 +40,7 @@ class Studio:
 
     def __init__(self, *, here: bool = False) -> None:
         self.evaluator, self.finisher = _Stage("evaluator", here=here), _Stage("finisher", here=here)
+        self.evaluator.start()
 
     def __enter__(self) -> Studio:
         return self
@@ -56,6 +57,7 @@ class Studio:
         Raises:
             ValueError: a chart cannot be drawn.
         """
+        self.finisher.pool.submit(self.finisher.start)  # its imports take place while the first chart is evaluated
         first = sorted(range(len(charts)), key=lambda place: -len(charts[place].rows))
         drawings = {place: self.evaluator.pool.submit(self._evaluated, charts[place]) for place in first}
         pictures = {place: self.finisher.pool.submit(self._finished, charts[place], drawings[place]) for place in first}
@@ -75,9 +77,14 @@ class _Stage:
     """One helper, and the thread that talks to it."""
 
     def __init__(self, module: str, *, here: bool) -> None:
-        self._module = f"{PAGE_PACKAGE}.{module}"
-        self.helper = None if here else Helper(self._module)
+        self._module, self._is_here = f"{PAGE_PACKAGE}.{module}", here
+        self.helper: Helper | None = None
         self.pool = ThreadPoolExecutor(1, thread_name_prefix=module)
+
+    def start(self) -> None:
+        """Start the helper, if there is to be one."""
+        if self.helper is None and not self._is_here:
+            self.helper = Helper(self._module)
 
     def ask(self, message: bytes, name: str) -> bytes | None:
         """What the helper answers; None when there is none, or none can be started here.

@@ -56,6 +56,7 @@ def test_what_cannot_be_drawn_is_an_error_and_the_next_one_is_drawn(studio: Stud
 @pytest.mark.parametrize("stage", ["evaluator", "finisher"])
 def test_a_helper_that_died_is_replaced(stage: str):
     with Studio() as some:
+        getattr(some, stage).start()
         helper = getattr(some, stage).helper
         assert helper is not None
         assert helper.process is not None
