@@ -52,7 +52,7 @@ from rl_pipeline.tables.trial_copies import first_of_copies, rows_of
 from rl_pipeline.tables.trial_entries import ENTRY_SCHEMA, EntryIndex, EntryParts, entry_table
 from rl_pipeline.trial_files.elsewhere import columns_of, distinct_roots, trials_below
 from rl_pipeline.trial_files.reading import COLUMNS
-from rl_pipeline.trial_files.seen import Seen, State
+from rl_pipeline.trial_files.seen import Seen, States
 from rl_pipeline.trial_files.survey import CHUNK_FILES, Survey, ToDo
 from rl_pipeline.trial_files.visiting import Branch, Visited, read
 
@@ -288,17 +288,15 @@ def _entries(visits: Sequence[Visited]) -> pa.Table:
 
 
 def _tell(seen: Seen, roots: Sequence[Path], entries: pa.Table, reading: _Reading) -> None:
-    """Which files there were; whatever could not be read counts below the first root."""
-    told = entries.select([*State._fields, "root"])
-    told = told.append_column("is_leaf", pc.and_(entries["is_leaf"], pc.is_null(entries["reason"])))
-    for root in roots[:1]:
-        seen.add(root, (), reading.skipped)
-    for some in told.to_batches(TABLE_FILES):
-        *states, numbers, are_leaves = (column.to_pylist() for column in some.columns)
-        for number, state, is_leaf in zip(numbers, map(State, *states), are_leaves, strict=True):
-            seen.add(roots[number], [state])
-            if is_leaf and state.folder not in reading.unfit:
-                seen.leaves.setdefault(roots[number], []).append(state.folder)
+    """Which files there were."""
+    seen.add_not_read(reading.skipped)
+    for number, root in enumerate(roots):
+        mine = entries.filter(pc.equal(entries["root"], number)) if len(roots) > 1 else entries
+        seen.add(root, States(*(mine[name].to_pylist() for name in States._fields)))
+        is_leaf = pc.and_(mine["is_leaf"], pc.is_null(mine["reason"]))
+        seen.leaves[root] = [
+            folder for folder in mine["folder"].filter(is_leaf).to_pylist() if folder not in reading.unfit
+        ]
 
 
 def _lasting(entries: pa.Table, unfit: Collection[str]) -> pa.Table:

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from importlib import metadata
+from operator import attrgetter
 from pathlib import Path
 
 from rl_pipeline import __version__
@@ -26,11 +27,12 @@ from rl_pipeline.addresses import address, is_elsewhere
 from rl_pipeline.commands.state_names import STATE_FILE, STATE_FOLDER
 from rl_pipeline.discovery import ExperimentOnDisk, JobLog, checkpoint_steps
 from rl_pipeline.places import file_facts
-from rl_pipeline.reader.trial_folders import NotRead
+from rl_pipeline.reader.trial_folders import NotRead, TrialFile
 from rl_pipeline.trial_files.elsewhere import distinct_roots, trials_below
-from rl_pipeline.trial_files.seen import Seen, State
+from rl_pipeline.trial_files.seen import Seen, States
 
 LEAVES_FILE = "trial_folders"
+TOGETHER = 1024  # names that are written in one go
 STATE_VERSION = 3
 PACKAGE = Path(__file__).resolve().parents[1]
 # Code and templates; in a checkout the templates lie beside the package.
@@ -74,7 +76,9 @@ class KnownLeaves:
         with suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with beside.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file:
-                file.writelines(f"{root}/{folder}\0" for root, some in folders.items() for folder in some)
+                for root, some in folders.items():
+                    for first in range(0, len(some), TOGETHER):
+                        file.write("".join(f"{root}/{folder}\0" for folder in some[first : first + TOGETHER]))
             os.replace(beside, self._file)  # noqa: PTH105 - atomic on every system
 
 
@@ -174,18 +178,12 @@ def trials_now(roots: Sequence[Path], leaves: KnownLeaves) -> str:
     Raises:
         OSError: a place elsewhere does not answer.
     """
-    seen, not_read = Seen(), list[NotRead]()
-    distinct = distinct_roots(roots)
-    for root in distinct:
-        states: list[State] = []
-        for found in trials_below(root, known=leaves.below(root)):
-            if isinstance(found, NotRead):
-                not_read.append(found)
-            else:
-                states.append(State(found.folder, found.size, found.mtime_ns, found.inode))
-        seen.add(root, states)
-    for root in distinct[:1]:
-        seen.add(root, (), not_read)
+    seen = Seen()
+    for root in distinct_roots(roots):
+        finds = list(trials_below(root, known=leaves.below(root)))
+        files = [found for found in finds if isinstance(found, TrialFile)]
+        seen.add(root, States(*(list(map(attrgetter(name), files)) for name in States._fields)))
+        seen.add_not_read(found for found in finds if isinstance(found, NotRead))
     return seen.digest()
 
 

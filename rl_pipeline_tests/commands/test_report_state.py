@@ -147,6 +147,18 @@ def test_odd_trials_are_told_alike(run: Path, tmp_path: Path):
     assert trials_now(roots, KnownLeaves()) != told[0]
 
 
+def test_trials_of_several_roots_are_told_alike(run: Path, tmp_path: Path):
+    shutil.copytree(run / "trace_jobs", tmp_path / "more")
+    (tmp_path / "more" / "t3__abcdefg").mkdir()
+    (run / "trace_jobs" / "t4__abcdefg").mkdir()
+    roots, seen = [tmp_path / "more", run / "trace_jobs", run / "trace_jobs" / "t1__abcdefg"], Seen()
+
+    read_trials(roots, seen=seen)
+
+    assert seen.digest() == trials_now(roots, KnownLeaves())
+    assert seen.digest() != trials_now(roots[:1], KnownLeaves())
+
+
 def test_a_file_that_nobody_may_read_is_told_as_a_walk_tells_it(run: Path, monkeypatch: pytest.MonkeyPatch):
     trial = run / "trace_jobs" / "t1__abcdefg" / "result.json"
 
