@@ -64,7 +64,7 @@ def main() -> None:
     multiple=True,
     type=INPUT,
     metavar="DIR",
-    help="Folder of Harbor trials; may be given several times. Found by itself in the usual layouts.",
+    help="Folder of Harbor trials besides those that are found in the usual places; may be given several times.",
 )
 @click.option("--experiment", metavar="NAME", help="Name of the experiment, or the one to take from LOGS.")
 @click.option("--thresholds", type=EXISTING, metavar="YAML", help="Thresholds that replace the built-in ones.")

@@ -107,7 +107,7 @@ def growth_within_links(
         p_value=score_p_value(score, variance) if variance > 0 else None,
         growth=float(np.median(shares)) if shares else None,
         links=links,
-        resets=_resets(parts, metric),
+        resets=_resets(parts, metric, rows.groupby("link")["global_step"].min()),
     )
 
 
@@ -144,7 +144,8 @@ def _slopes(y: FloatArray, x: FloatArray) -> FloatArray:
     return np.asarray((y[second] - y[first]) / (x[second] - x[first]))
 
 
-def _resets(parts: Sequence[pd.DataFrame], metric: str) -> tuple[Reset, ...]:
+def _resets(parts: Sequence[pd.DataFrame], metric: str, first_steps: pd.Series[int]) -> tuple[Reset, ...]:
+    """Between links that follow each other; a link begins before its first settled step."""
     resets = []
     for before, after in pairwise(parts):
         if int(after["link"].iloc[0]) != int(before["link"].iloc[0]) + 1:
@@ -152,7 +153,7 @@ def _resets(parts: Sequence[pd.DataFrame], metric: str) -> tuple[Reset, ...]:
         last, first = values_of(before, metric)[-RESET_WINDOW:], values_of(after, metric)[:RESET_WINDOW]
         resets.append(
             Reset(
-                restart_step=int(after["global_step"].iloc[0]),
+                restart_step=int(first_steps[after["link"].iloc[0]]),
                 median_before=float(np.median(last)),
                 median_after=float(np.median(first)),
                 n_before=int(last.size),

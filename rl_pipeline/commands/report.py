@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -55,10 +55,11 @@ def run(request: ReportRequest, processes: ReportProcesses | None = None) -> Non
             do="give a path as the last argument, and copy the folder afterwards",
             slug="report-elsewhere",
         )
-    require_other_folder(request)
+    require_other_folder(request.out, (*request.logs, *request.trace_jobs))
     require_writable(request.out)
     thresholds = request.thresholds or settings.thresholds
     experiment = chosen_experiment(request, settings, progress)
+    require_other_folder(request.out, {job.path.parent for job in experiment.jobs}, experiment.trial_roots)
     looking = Looking(experiment, thresholds, ReportState(request.out), force=request.force)
     since = looking.current_since()
     if since is not None:
@@ -86,22 +87,33 @@ def tell_unfinished(experiment: ExperimentOnDisk, settings: Settings, progress: 
             )
 
 
-def require_other_folder(request: ReportRequest) -> None:
-    """Refuse to write into a folder that was given as an input.
+def require_other_folder(out: Path, inputs: Iterable[Path], trial_roots: Iterable[Path] = ()) -> None:
+    """Refuse to write into an input.
+
+    Args:
+        out: folder of the report.
+        inputs: files and folders that it must not be.
+        trial_roots: folders that it must not be and not lie in: everything there is looked at as a trial.
 
     Raises:
-        ConfigurationError: it was.
+        ConfigurationError: it is one.
     """
-    out = os.path.realpath(request.out)
-    inputs = [path for path in (*request.logs, *request.trace_jobs) if not is_elsewhere(path)]
-    if out in map(os.path.realpath, inputs):
-        raise ConfigurationError(
-            "the report would be written among its inputs",
-            where=str(request.out),
-            expected="a folder of its own as the last argument; one below the experiment's is fine",
-            do=f"name another one, such as {request.out / 'report'}",
-            slug="output-is-input",
-        )
+    real = os.path.realpath(out)
+    root = next((root for root in _real_paths(trial_roots) if f"{real}/".startswith(f"{root.rstrip('/')}/")), None)
+    if root is None and real not in _real_paths(inputs):
+        return
+    place = Path(root).parent if root is not None else out if out.is_dir() else out.parent
+    raise ConfigurationError(
+        "the report would be written among its inputs",
+        where=str(out),
+        expected="a folder of its own as the last argument; one below the experiment's is fine",
+        do=f"name another one, such as {place / 'report'}",
+        slug="output-is-input",
+    )
+
+
+def _real_paths(paths: Iterable[Path]) -> list[str]:
+    return [os.path.realpath(path) for path in paths if not is_elsewhere(path)]
 
 
 def make(

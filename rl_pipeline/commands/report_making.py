@@ -62,7 +62,8 @@ def read_trial_tables(making: Making) -> str:
     ledger = None if making.force else TableStore(url).ledger_url(experiment.key)
     windows = read_tables(making.work / TABLES)[Job.TABLE]
     seen = Seen()
-    with progress.bar("reading trials", None, " trials") as advance:
+    below = ", ".join(address(root) for root in experiment.trial_roots)
+    with progress.bar(f"reading trials below {below}" if below else "no trial folder", None, " trials") as advance:
         trials = pipeline.read_trials_of(
             windows, experiment.trial_roots, ledger=ledger, on_progress=advance, seen=seen
         )  # fmt: skip

@@ -1,6 +1,7 @@
 """Where the trials of an experiment lie: every `trace_jobs` folder in the usual places.
 
-`<experiment>/trace_jobs`, `<experiment>/<run>/trace_jobs` and `<experiment>/<run>/<run>/trace_jobs`.
+`<experiment>/trace_jobs`, `<experiment>/<run>/trace_jobs` and `<experiment>/<run>/<run>/trace_jobs`. A folder with job
+logs of its own is no run but another experiment, whose trials are its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from rl_pipeline.addresses import address
 from rl_pipeline.discovery.disk import Disk
+from rl_pipeline.discovery.file_names import without_companions
 from rl_pipeline.discovery.folders import LOGS, TRIAL_FOLDER
 from rl_pipeline.discovery.found import ExperimentOnDisk
 from rl_pipeline.errors import ConfigurationError
@@ -65,7 +67,14 @@ def _below(disk: Disk, folder: str, levels: int) -> Iterator[str]:
     runs = [name for name in listing.folders if name.lower() not in _NOT_A_RUN]
     if levels and len(runs) <= _MOST_RUNS:
         for run in runs:
-            yield from _below(disk, f"{folder}/{run}", levels - 1)
+            if not _is_experiment(disk, f"{folder}/{run}"):
+                yield from _below(disk, f"{folder}/{run}", levels - 1)
+
+
+def _is_experiment(disk: Disk, folder: str) -> bool:
+    """Whether a folder holds a folder of job logs."""
+    logs = disk.listing(f"{folder}/{LOGS}")
+    return logs is not None and bool(without_companions(logs.files))
 
 
 def checked_trial_roots(given: Sequence[Path]) -> tuple[Path, ...]:

@@ -91,6 +91,24 @@ def test_common_tasks_are_compared_as_pairs():
     assert present(found.solve_rate_p) < 0.001
 
 
+@pytest.mark.parametrize("better", range(0, 24, 3))
+def test_interval_and_p_of_solve_rates_say_the_same(better: int):
+    tasks = [(f"t{i}", 3) for i in range(24)]
+    moved = [(task, 4 if i < better else 2 if i > 18 else 3) for i, (task, _) in enumerate(tasks)]
+
+    found = compare_experiments(_profile("x", 0.5, tasks=moved), _profile("y", 0.4, tasks=tasks))
+
+    rate = present(found.solve_rate)
+    holds_zero = present(rate.lower) <= 0 <= present(rate.upper)
+    assert holds_zero == (present(found.solve_rate_p) >= 0.05)
+
+
+def test_equal_solve_rates_have_no_p():
+    tasks = [(f"t{i}", 3) for i in range(24)]
+
+    assert compare_experiments(_profile("x", 0.5, tasks=tasks), _profile("y", 0.4, tasks=tasks)).solve_rate_p is None
+
+
 def test_what_is_unknown_of_one_is_remarked():
     found = compare_experiments(_profile("x", 0.5), _profile("y", 0.5, tasks=[("t", 4)]))
 

@@ -29,6 +29,37 @@ def test_no_report_is_written_into_a_folder_of_inputs(out: str, tmp_path: Path):
     assert not any((tmp_path / "run").iterdir())
 
 
+@pytest.mark.parametrize(
+    ("out", "advice"),
+    [
+        ("a/logs", "a/logs/report"),
+        ("a/trace_jobs", "a/report"),
+        ("a/trace_jobs/inner/report", "a/report"),
+        ("link/x", "a/report"),
+    ],
+)
+def test_no_report_is_written_among_inputs_that_were_found(out: str, advice: str, tmp_path: Path):
+    job_writer(1, steps=range(1, 4), end=TIME_LIMIT).write(tmp_path / "a" / "logs" / "a_1.out")
+    (tmp_path / "a" / "trace_jobs" / "inner").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "a" / "trace_jobs")
+    before = sorted(tmp_path.rglob("*"))
+
+    with pytest.raises(ConfigurationError, match="among its inputs") as refused:
+        run(ReportRequest(logs=(tmp_path / "a",), out=tmp_path / out, quiet=True))
+
+    assert refused.value.do == f"name another one, such as {tmp_path / advice}"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_log_that_was_given_twice_leaves_no_folder_to_write_to(tmp_path: Path):
+    log = job_writer(1, steps=range(1, 4), end=TIME_LIMIT).write(tmp_path / "a_1.out")
+
+    with pytest.raises(ConfigurationError, match="among its inputs") as refused:
+        run(ReportRequest(logs=(log,), out=log))
+
+    assert refused.value.do == f"name another one, such as {tmp_path / 'report'}"
+
+
 def two_experiments(root: Path) -> Path:
     for name, number in (("a", 1), ("b", 2)):
         job_writer(number, steps=range(1, 4), end=TIME_LIMIT).write(root / name / "logs" / f"{name}_{number}.out")

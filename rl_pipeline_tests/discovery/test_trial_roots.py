@@ -44,6 +44,20 @@ def test_every_run_has_its_trials(tmp_path):
     assert list(roots_of(tmp_path).values()) == [["a/trace_jobs", "b/trace_jobs"]]
 
 
+@pytest.mark.parametrize("given", [".", "mine_1.out"])
+def test_trials_of_a_folder_with_job_logs_are_those_of_another_experiment(tmp_path, given):
+    put(tmp_path / "mine_1.out")
+    put(tmp_path / "other" / "logs" / "other_2.out.gz")
+    put(tmp_path / "run" / "logs" / "ray_head.log")  # no job log: the folder of a run
+    for folder in ("other/trace_jobs", "other/run1/trace_jobs", "run/trace_jobs"):
+        (tmp_path / folder).mkdir(parents=True)
+
+    roots = roots_of(tmp_path / given)
+
+    assert roots.pop("mine") == ["run/trace_jobs"]
+    assert roots == ({"other": ["other/run1/trace_jobs", "other/trace_jobs"]} if given == "." else {})
+
+
 def test_experiments_of_a_flat_folder_have_the_trials_below_their_own_name(tmp_path):
     put(tmp_path / "all" / "demo_1.out")
     put(tmp_path / "all" / "other_2.out")

@@ -21,6 +21,7 @@ from rl_pipeline.analysis.findings.rulebook import rule
 from rl_pipeline.analysis.findings.wording import number, percent, signed, significant, steps_text
 from rl_pipeline.analysis.growth import Growth, growth_within_links
 from rl_pipeline.analysis.outliers import stragglers
+from rl_pipeline.wording import plural
 
 STEPS_POPULATION = "canonical steps"
 LINKS_POPULATION = "links of the chain"
@@ -85,7 +86,7 @@ def _reset_text(growth: Growth) -> str:
     if not growth.resets:
         return "Whether it falls back at a restart needs two long links."
     fell = [reset for reset in growth.resets if reset.median_after < reset.median_before]
-    return f"It falls back at {len(fell)} of {len(growth.resets)} restarts."
+    return f"It falls back at {len(fell)} of {plural(len(growth.resets), 'restart')} between long links."
 
 
 def _reset_evidence(growth: Growth) -> list[Evidence]:

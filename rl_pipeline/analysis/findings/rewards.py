@@ -12,6 +12,7 @@ from rl_pipeline.analysis.findings.wording import number, percent, significant
 from rl_pipeline.analysis.replayed_prompts import GROUPS, pass_metric
 from rl_pipeline.analysis.token_means import ALL as TOKENS
 from rl_pipeline.analysis.token_means import SHORTEST
+from rl_pipeline.wording import plural
 
 STEPS_POPULATION = "canonical steps"
 ZERO_VARIANCE = "reward/num_zero_variance_filtered"
@@ -134,8 +135,8 @@ def _mixed_answer(
     "unscored-as-zero",
     severity=HIGH,
     title="Reward counts unscored trials as 0",
-    threshold="masked ÷ trained samples (else unscored ÷ trials) > {unscored_share}; or it varies: ten-step means "
-    "differ by > {variation} (points) and the dispersion test gives p < {variation_p}",
+    threshold="masked ÷ trials in batch lines (else unscored ÷ trials) > {unscored_share}; or it varies: ten-step "
+    "means differ by > {variation} (points) and the dispersion test gives p < {variation_p}",
     action="Print both rates; do not compare runs whose masked share differs.",
     overturned_by="A trainer that leaves masked samples out of the logged mean.",
 )
@@ -176,9 +177,11 @@ def _varies(context: RunContext, found: Masking) -> bool | None:
 
 def _rates_text(context: RunContext) -> str:
     found = context.populations
+    rows = plural(found.trained.n, "row")
     parts = [f"mean reward {number(found.trained.value)} with them"] if found.trained.value is not None else []
     mean, share = found.trained.value, context.masked.share
     parts += [f"{number(mean / (1 - share))} without"] if mean is not None and share and share < 1 else []
+    parts = [f"{', '.join(parts)} (over all {rows} in the logs)"] if parts else []
     if found.scored.value is not None:
         parts.append(f"scored trials {number(found.scored.value)}")
     if found.solved_of_all.value is not None and found.upper_bound is not None:
@@ -190,13 +193,12 @@ def _masking_evidence(context: RunContext, found: Masking) -> list[Evidence]:
     evidence = [Evidence(text=f"{found.masked:,} of {found.n:,} {found.population}", key="masked", value=found.share)]
     masked, populations = context.masked, context.populations
     if masked.step_share_min is not None:
-        text = (
-            f"between {percent(masked.step_share_min, 0)} and {percent(masked.step_share_max, 0)} of a step's samples"
-        )
-        text += f" ({masked.step_min}–{masked.step_max}); dispersion p = {significant(found.dispersion_p)}"
+        text = f"batch lines show {masked.step_min}–{masked.step_max} masked trials a step, at least between "
+        text += f"{percent(masked.step_share_min, 0)} and {percent(masked.step_share_max, 0)} of its samples; "
+        text += f"dispersion p = {significant(found.dispersion_p)}"
         evidence.append(context.over_steps(text, key="masked"))
     if found.range_of_means is not None:
-        text = f"means over stretches of the run differ by {percent(found.range_of_means)}"
+        text = f"means over stretches of the run differ by {number(100 * found.range_of_means, 1)} points"
         evidence.append(Evidence(text=text, key="masked", value=found.range_of_means))
     if populations.scored.value is not None:
         trials = populations.unscored.n
@@ -290,7 +292,7 @@ def placeholder_tokens(context: RunContext) -> Answer:
     if masking.share == 0:
         return clear(f"{text.capitalize()}, and no sample is masked.", evidence, n=n, population=STEPS_POPULATION)
     summary, corrected = _corrected_tokens(context)
-    evidence += [context.over_steps(summary, key=TOKENS, value=corrected)]
+    evidence += [Evidence(text=summary, key=TOKENS, value=corrected)]
     return fired(f"{text.capitalize()}; {summary}.", evidence, n=n, population=STEPS_POPULATION)
 
 
@@ -298,7 +300,9 @@ def _corrected_tokens(context: RunContext) -> tuple[str, float | None]:
     means = context.tokens
     if means.logged is None or means.corrected is None:
         return f"no corrected mean: {means.reason or 'not logged'}", None
-    text = f"average tokens {number(means.logged, 0)}, without the placeholders ≈ {number(means.corrected, 0)}"
+    rows = plural(len(context.all_steps), "row")
+    text = f"over all {rows} in the logs average tokens {number(means.logged, 0)}, "
+    text += f"without the placeholders ≈ {number(means.corrected, 0)}"
     if means.corrected_zero is not None:
         text += (
             f"; samples without reward {number(means.logged_zero, 0)}, corrected ≈ {number(means.corrected_zero, 0)}"

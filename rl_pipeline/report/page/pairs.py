@@ -82,7 +82,7 @@ def _pair(a: Listed, b: Listed, *, with_difference: bool) -> PairView:
         tasks += f", solve rates from {COMMON_TASKS} on"
     if rate is not None and rate.value is not None:
         bounds = f"[{_points(rate.lower)}, {_points(rate.upper)}]"
-        p = "" if found.solve_rate_p is None else f", {p_equals(found.solve_rate_p)}"
+        p = "" if found.solve_rate_p is None else f", {p_equals(found.solve_rate_p)} (paired t)"
         points = f"{_points(rate.value)} {bounds} points{p}"
     return PairView(
         a=a.key,

@@ -59,7 +59,7 @@ def _masked(masked: MaskedShare) -> str:
     return (
         f"Masked samples: {thousands(masked.masked)} of {thousands(masked.instances)} in batch lines "
         f"({percent(masked.share)}); by step {count(masked.step_min)} to {count(masked.step_max)}, "
-        f"{percent(masked.step_share_min)} to {percent(masked.step_share_max)} of the step's samples "
+        f"{percent(masked.step_share_min)} to {percent(masked.step_share_max)} of the step's samples at least "
         f"(same share everywhere: {p_equals(masked.chi_square_p)})."
     )
 
