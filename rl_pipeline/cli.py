@@ -77,11 +77,12 @@ def report(logs: tuple[Path, ...], quiet: bool, force: bool, **options: Any) -> 
     URLs (s3://, gs://, sftp://). OUT is the folder of this machine that receives report.html,
     metrics_report.md, report.json, tables/ and charts/.
     """
+    from rl_pipeline.commands.interrupted import ended_in_order
     from rl_pipeline.commands.report_processes import started_ahead
 
     if len(logs) < 2:
         raise click.UsageError("LOGS and OUT are both needed: rl-pipeline report LOGS OUT")
-    with started_ahead(logs[-1], force=force) as processes:
+    with ended_in_order(), started_ahead(logs[-1], force=force) as processes:
         from rl_pipeline.commands.report import ReportRequest, run
 
         run(ReportRequest(logs=logs[:-1], out=logs[-1], quiet=quiet, force=force, **options), processes)

@@ -129,7 +129,11 @@ def answer_all(answer: Answer) -> None:
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what a library prints must not come between the answers
     while (message := _receive(source)) is not None:
-        _send(sink, answer(message))
+        answered = answer(message)
+        try:
+            _send(sink, answered)
+        except BrokenPipeError:  # whoever asked is gone, and Python would complain about it once more at the end
+            os._exit(0)
 
 
 def _send(stream: IO[bytes], content: bytes) -> None:

@@ -1,8 +1,14 @@
-"""Ctrl-C in the middle of other programs' code."""
+"""Ctrl-C and `kill` in the middle of work, also of other programs' code."""
 
 from __future__ import annotations
 
 import logging
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+SIGNALLED = 128  # a shell adds the signal to it in the exit code of a program that one has ended
 
 
 class NotInterrupted(logging.Filter):
@@ -23,3 +29,28 @@ def tell_interruptions_once() -> None:
     for handler in (logging.lastResort, *logging.getLogger().handlers):
         if handler is not None and not any(isinstance(known, NotInterrupted) for known in handler.filters):
             handler.addFilter(NotInterrupted())
+
+
+@contextmanager
+def ended_in_order() -> Iterator[None]:
+    """Inside, SIGTERM and SIGHUP end the program as Ctrl-C does: what was begun is cleared away first.
+
+    Schedulers and `timeout` send the first one, a terminal that is closed the second one. Others that come meanwhile
+    change nothing.
+    """
+    earlier = {}
+    with suppress(ValueError):  # only the main thread hears signals
+        for name in ("SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                number = getattr(signal, name)
+                earlier[number] = signal.signal(number, _end)
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)
+    raise SystemExit(SIGNALLED + number)

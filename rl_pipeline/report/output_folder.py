@@ -8,9 +8,12 @@ list, and nothing outside that list is ever removed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import shutil
+import socket
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +27,7 @@ LIST_VERSION = 1
 STAGING_PREFIX = ".rl_pipeline_new_"
 KEPT_PREFIX = ".kept_"
 LITTER_AGE_S = 86_400.0  # a day: no report takes that long to write
+WRITER = re.compile(rf"{re.escape(STAGING_PREFIX)}(\d{{1,9}})@([0-9a-f]{{8}})_")
 
 
 def require_writable(folder: Path) -> None:
@@ -54,7 +58,8 @@ def work_folder(folder: Path) -> Iterator[Path]:
     is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=folder))
+        _sweep(folder)
+        work = _staging(folder)
     except OSError as error:
         raise _not_writable(folder, error) from error
     try:
@@ -85,7 +90,7 @@ def replace_files(folder: Path, write: Callable[[Path], None]) -> tuple[str, ...
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _sweep(folder)
-        staging = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=folder))
+        staging = _staging(folder)
         write(staging)
         names = tuple(sorted(path.relative_to(staging).as_posix() for path in staging.rglob("*") if path.is_file()))
         _require_replaceable(folder, names)
@@ -114,10 +119,40 @@ def earlier_files(folder: Path) -> tuple[str, ...]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what a writer left that was killed long ago."""
+    """Remove what writers left that were killed: those of this machine that are no more, others after a day."""
     for path in folder.glob(f"{STAGING_PREFIX}*"):
-        if path.is_dir() and not path.is_symlink() and time.time() - path.stat().st_mtime > LITTER_AGE_S:
+        if not path.is_dir() or path.is_symlink():
+            continue
+        if _is_of_the_dead(path.name) or time.time() - path.stat().st_mtime > LITTER_AGE_S:
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _staging(folder: Path) -> Path:
+    """A new hidden folder in a folder; its name tells whose it is."""
+    return Path(tempfile.mkdtemp(prefix=f"{STAGING_PREFIX}{os.getpid()}@{_machine()}_", dir=folder))
+
+
+def _machine() -> str:
+    """Where a process id means one process: containers of one machine may count their own."""
+    try:
+        own_ids = os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - no path, the text of a link
+    except OSError:
+        own_ids = ""
+    return hashlib.blake2b(f"{socket.gethostname()} {own_ids}".encode(), digest_size=4).hexdigest()
+
+
+def _is_of_the_dead(name: str) -> bool:
+    """Whether its writer was a process of this machine that has ended."""
+    told = WRITER.match(name)
+    if told is None or told[2] != _machine() or os.name != "posix":
+        return False
+    try:
+        os.kill(int(told[1]), 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        return False
+    return False
 
 
 def _is_inside(name: str) -> bool:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -178,3 +179,23 @@ def test_help_imports_neither_dagster_nor_plotting_nor_pandas(tmp_path: Path):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
 
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_report_that_is_ended_leaves_nothing_behind(number: signal.Signals, sample: Path, tmp_path: Path):
+    out = tmp_path / "out"
+    command = [COMMAND, "report", str(sample), str(out)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stderr is not None
+    while "reading trials" not in (line := process.stderr.readline()):
+        assert line
+
+    process.send_signal(number)
+
+    told = process.stderr.read()  # ends with the last process that can still write there
+    assert process.wait() == (1 if number == signal.SIGINT else 128 + number)
+    assert "Traceback" not in told
+    assert {path.name for path in out.glob("*")} <= {STATE_FOLDER}
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)

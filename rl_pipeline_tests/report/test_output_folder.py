@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from rl_pipeline.errors import ConfigurationError
-from rl_pipeline.report.output_folder import LIST_NAME, STAGING_PREFIX, replace_files, require_writable
+from rl_pipeline.report.output_folder import (
+    LIST_NAME,
+    STAGING_PREFIX,
+    replace_files,
+    require_writable,
+    work_folder,
+)
 
 
 def write(folder: Path, **files: str) -> tuple[str, ...]:
@@ -139,6 +147,23 @@ def test_what_a_killed_writer_left_long_ago_is_swept_and_a_fresh_one_is_not(tmp_
 
     assert not old.exists()
     assert fresh.exists()
+
+
+def test_what_a_dead_process_of_this_machine_left_is_swept_at_once(tmp_path: Path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    with work_folder(tmp_path) as own:
+        _, machine = own.name.removesuffix(own.name[-8:]).split("@")
+        of_the_dead = tmp_path / own.name.replace(f"{os.getpid()}@", f"{ended.pid}@")
+        of_another_machine = tmp_path / of_the_dead.name.replace(machine[:8], "0" * 8)
+        of_the_dead.mkdir()
+        of_another_machine.mkdir()
+
+        write(tmp_path, a="1")
+
+        assert not of_the_dead.exists()
+        assert of_another_machine.exists()
+        assert own.exists()
 
 
 def test_writability_is_seen_without_leaving_anything(tmp_path: Path):
