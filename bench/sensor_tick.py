@@ -128,7 +128,7 @@ def main() -> None:
     parser.add_argument("--new", type=int, default=200)
     parser.add_argument("--folder", type=Path)
     options = parser.parse_args()
-    folder = options.folder or Path(tempfile.mkdtemp(prefix="rl_tick_"))
+    folder = (options.folder or Path(tempfile.mkdtemp(prefix="rl_tick_"))).resolve()
     root = folder / "experiments"
     settings = Settings.from_environment({"RL_PIPELINE_HOME": str(folder / "home"), "RL_PIPELINE_ROOTS": str(root)})
     write_logs(root, 0, options.jobs)

@@ -1,7 +1,7 @@
 """The command line: `rl-pipeline report · index · discover · demo · ui · worker · explain`.
 
 Only click is imported here; each command imports what it needs, so that `--help` answers at once.
-Exit codes: 0 done, 1 trouble with the data (nothing readable), 2 wrong use.
+Exit codes: 0 done, 1 trouble with the data (nothing readable), 2 wrong use, 130 interrupted (as shells tell it).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from rl_pipeline import __version__
 from rl_pipeline.addresses import as_path
 from rl_pipeline.errors import ConfigurationError, PipelineError
 
-DATA_TROUBLE, WRONG_USE = 1, 2
-EXIT_CODES = "Exit codes: 0 done · 1 trouble with the data (nothing readable) · 2 wrong use."
+DATA_TROUBLE, WRONG_USE, INTERRUPTED = 1, 2, 130
+EXIT_CODES = "Exit codes: 0 done · 1 trouble with the data (nothing readable) · 2 wrong use · 130 interrupted."
 EXISTING = click.Path(path_type=Path)
 
 
@@ -44,6 +44,9 @@ class Group(click.Group):
         except PipelineError as error:
             click.echo(f"rl-pipeline: {error}", err=True)
             ctx.exit(WRONG_USE if isinstance(error, ConfigurationError) else DATA_TROUBLE)
+        except KeyboardInterrupt:
+            click.echo("rl-pipeline: interrupted", err=True)
+            ctx.exit(INTERRUPTED)
         except BrokenPipeError:
             sys.stderr.close()
             ctx.exit(DATA_TROUBLE)

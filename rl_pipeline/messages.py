@@ -92,6 +92,12 @@ MESSAGES: dict[str, Explanation] = {
         "mapping of value and source. All mistakes are listed together. The report prints every threshold in "
         "force and its source.",
     ),
+    "log-damaged": Explanation(
+        "Nothing of the logs' readable part is a metric block",
+        "A compressed log ends early or is damaged, or reading it failed on the way; the message says where. A "
+        "report is made of whatever can be read, but here that holds no training step. Copy the file once more, or "
+        "unpack it with `gzip -dc` or `zstd -dc`, which say the same.",
+    ),
     "log-unreadable": Explanation(
         "A job log cannot be read",
         "The file is not there any more, or this user may not read it. Damage inside a log never leads here: what can "

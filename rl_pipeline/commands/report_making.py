@@ -176,6 +176,9 @@ def require_metrics(experiment: ExperimentOnDisk, jobs: list[pipeline.JobTables]
     Raises:
         DataError: no log holds a single recognised line, or none holds a metric block.
     """
+    if any(job.tables["step_metrics"].num_rows for job in jobs):
+        return
+    require_whole(experiment, jobs)
     where = ", ".join(address(log.path) for log in experiment.jobs)
     if not any(job.recognised for job in jobs):
         raise DataError(
@@ -185,11 +188,33 @@ def require_metrics(experiment: ExperimentOnDisk, jobs: list[pipeline.JobTables]
             do="check that these are job logs and not other files; `rl-pipeline discover` shows what was seen",
             slug="no-recognised-line",
         )
-    if not any(job.tables["step_metrics"].num_rows for job in jobs):
+    raise DataError(
+        "No metric block in any log",
+        where=where,
+        expected="`Step N: ` blocks of SkyRL's console logger or WANDB_MIRROR lines",
+        do="switch on the console tracker (trainer.logger includes console), or wait for the first step",
+        slug="no-metric-block",
+    )
+
+
+def require_whole(experiment: ExperimentOnDisk, jobs: list[pipeline.JobTables]) -> None:
+    """Refuse logs that could not be read to their end; asked where what was read says nothing.
+
+    Raises:
+        DataError: there is one.
+    """
+    errors = [job.tables[Job.TABLE]["read_error"][0].as_py() for job in jobs]
+    broken = [
+        f"{address(log.path)} ({error})"
+        for log, error in zip(experiment.jobs, errors, strict=True)
+        if error is not None
+    ]
+    if broken:
         raise DataError(
-            "No metric block in any log",
-            where=where,
-            expected="`Step N: ` blocks of SkyRL's console logger or WANDB_MIRROR lines",
-            do="switch on the console tracker (trainer.logger includes console), or wait for the first step",
-            slug="no-metric-block",
+            "No metric block in what could be read of the logs",
+            where=", ".join(broken),
+            expected="whole files",
+            do="copy them once more, or wait until they are written; what can be read of a damaged log is reported "
+            "when it holds a metric block",
+            slug="log-damaged",
         )
