@@ -15,7 +15,7 @@ path counts; the others are told in `skipped_trials`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
@@ -289,14 +289,26 @@ def _entries(visits: Sequence[Visited]) -> pa.Table:
 
 def _tell(seen: Seen, roots: Sequence[Path], entries: pa.Table, reading: _Reading) -> None:
     """Which files there were."""
-    seen.add_not_read(reading.skipped)
     for number, root in enumerate(roots):
         mine = entries.filter(pc.equal(entries["root"], number)) if len(roots) > 1 else entries
-        seen.add(root, States(*(mine[name].to_pylist() for name in States._fields)))
+        seen.add(root, _states(mine))
         is_leaf = pc.and_(mine["is_leaf"], pc.is_null(mine["reason"]))
-        seen.leaves[root] = [
-            folder for folder in mine["folder"].filter(is_leaf).to_pylist() if folder not in reading.unfit
-        ]
+        seen.leaves[root] = _texts(mine["folder"].filter(is_leaf), but=reading.unfit)
+    seen.add_not_read(reading.skipped)
+
+
+def _states(entries: pa.Table) -> Iterator[States]:
+    """Their files in the order of their folders, some at a time."""
+    told = entries.select(States._fields)
+    told = told.take(pc.sort_indices(told, [("folder", "ascending")]))
+    for some in told.to_batches(TABLE_FILES):
+        yield States(*(column.to_pylist() for column in some.columns))
+
+
+def _texts(column: pa.ChunkedArray, *, but: Collection[str]) -> Iterator[str]:
+    """The texts but some; they are never there all at once."""
+    for first in range(0, len(column), TABLE_FILES):
+        yield from (text for text in column[first : first + TABLE_FILES].to_pylist() if text not in but)
 
 
 def _lasting(entries: pa.Table, unfit: Collection[str]) -> pa.Table:

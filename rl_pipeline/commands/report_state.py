@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from importlib import metadata
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 
@@ -64,7 +65,7 @@ class KnownLeaves:
         names = text.decode("utf-8", "surrogateescape").split("\0")
         return frozenset(name.removeprefix(begin) for name in names if name.startswith(begin))
 
-    def write(self, folders: Mapping[Path, Sequence[str]]) -> None:
+    def write(self, folders: Mapping[Path, Iterable[str]]) -> None:
         """Keep what was found in place of what was known; a folder that takes none costs only time.
 
         Args:
@@ -76,9 +77,10 @@ class KnownLeaves:
         with suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with beside.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file:
-                for root, some in folders.items():
-                    for first in range(0, len(some), TOGETHER):
-                        file.write("".join(f"{root}/{folder}\0" for folder in some[first : first + TOGETHER]))
+                for root, below in folders.items():
+                    names = iter(below)
+                    while some := list(islice(names, TOGETHER)):
+                        file.write("".join(f"{root}/{folder}\0" for folder in some))
             os.replace(beside, self._file)  # noqa: PTH105 - atomic on every system
 
 
@@ -178,12 +180,13 @@ def trials_now(roots: Sequence[Path], leaves: KnownLeaves) -> str:
     Raises:
         OSError: a place elsewhere does not answer.
     """
-    seen = Seen()
+    seen, not_read = Seen(), list[NotRead]()
     for root in distinct_roots(roots):
         finds = list(trials_below(root, known=leaves.below(root)))
-        files = [found for found in finds if isinstance(found, TrialFile)]
-        seen.add(root, States(*(list(map(attrgetter(name), files)) for name in States._fields)))
-        seen.add_not_read(found for found in finds if isinstance(found, NotRead))
+        files = sorted((found for found in finds if isinstance(found, TrialFile)), key=attrgetter("folder"))
+        seen.add(root, [States(*(list(map(attrgetter(name), files)) for name in States._fields))])
+        not_read += [found for found in finds if isinstance(found, NotRead)]
+    seen.add_not_read(not_read)
     return seen.digest()
 
 

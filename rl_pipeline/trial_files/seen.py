@@ -15,7 +15,6 @@ from typing import NamedTuple
 from rl_pipeline.reader.trial_folders import RESULT, NotRead
 
 LINKED = "\0"  # stands in no name of a file
-TOGETHER = 1024  # lines of which one text is made
 
 
 class States(NamedTuple):
@@ -28,45 +27,50 @@ class States(NamedTuple):
 
 
 class Seen:
-    """Takes what was found below each root, in any order."""
+    """Is told what was found below each root, one root after the other, and keeps no more of it than a digest."""
 
     def __init__(self) -> None:
-        self._told: dict[str, list[str]] = {}
-        self.leaves: dict[Path, Sequence[str]] = {}  # folders that are trials with no other trial below, relative
+        self._digest = hashlib.blake2b(digest_size=16)
+        self.leaves: dict[Path, Iterable[str]] = {}  # folders that are trials with no other trial below, relative
 
-    def add(self, root: Path, states: States) -> None:
-        """Files below a root, whose path leads over no link."""
-        told = self._told.setdefault(str(root), [])
-        told += [
-            _line(folder, size, mtime_ns, inode)
-            if size is not None and size >= 0
-            else _line(folder, *_asked(f"{root}/{folder}/{RESULT}"))
-            for folder, size, mtime_ns, inode in zip(*states, strict=True)
-        ]
+    def add(self, root: Path, states: Iterable[States]) -> None:
+        """Files below a root.
+
+        Args:
+            root: its path, over no link.
+            states: some files after the other, in the order of their folders.
+        """
+        self._add([str(root)])
+        for some in states:
+            lines: Iterable[str] = map(_line, *some)
+            if any(size is None or size < 0 for size in some.size):
+                lines = [_line(*_asked(root, *state)) for state in zip(*some, strict=True)]
+            self._add(lines)
 
     def add_not_read(self, not_read: Iterable[NotRead]) -> None:
-        """What is not read, below whichever root."""
-        self._told.setdefault("", []).extend(f"{path}{LINKED}{reason}" for path, reason in not_read)
+        """What is not read below any root, after all of them."""
+        self._add(sorted(f"{path}{LINKED}{reason}" for path, reason in not_read))
 
     def digest(self) -> str:
-        """Of all that was taken."""
-        digest = hashlib.blake2b(digest_size=16)
-        for root, told in sorted(self._told.items()):
-            lines = [root, *sorted(told)]
-            for first in range(0, len(lines), TOGETHER):
-                text = "".join(f"{line}{LINKED}" for line in lines[first : first + TOGETHER])
-                digest.update(text.encode("utf-8", "surrogateescape"))
-        return digest.hexdigest()
+        """Of all that was told."""
+        return self._digest.hexdigest()
+
+    def _add(self, lines: Iterable[str]) -> None:
+        self._digest.update("".join(f"{line}{LINKED}" for line in lines).encode("utf-8", "surrogateescape"))
 
 
-def _line(folder: str, size: int, mtime_ns: int | None, inode: int | None) -> str:
+def _line(folder: str, size: int | None, mtime_ns: int | None, inode: int | None) -> str:
     return f"{folder}{LINKED}{size} {mtime_ns} {(inode or 0) % 2**64}"
 
 
-def _asked(path: str) -> tuple[int, int | None, int | None]:
-    """The state of a file that could not be read; less than 0 when there is none to be had."""
+def _asked(
+    root: Path, folder: str, size: int | None, mtime_ns: int | None, inode: int | None
+) -> tuple[str, int | None, int | None, int | None]:
+    """A file's state; of one that could not be read as the file system tells it, if it does."""
+    if size is not None and size >= 0:
+        return folder, size, mtime_ns, inode
     try:
-        info = os.stat(path)  # noqa: PTH116 - as text, like the paths of the walk
+        info = os.stat(f"{root}/{folder}/{RESULT}")  # noqa: PTH116 - as text, like the paths of the walk
     except (OSError, ValueError):
-        return -1, None, None
-    return info.st_size, info.st_mtime_ns, info.st_ino
+        return folder, None, None, None
+    return folder, info.st_size, info.st_mtime_ns, info.st_ino
