@@ -85,7 +85,9 @@ def metric_trend(canonical: pd.DataFrame, metric: str) -> MetricTrend:
         links=_links(calm, metric),
         level_change=pettitt(values_of(calm, metric), steps_of(calm), restarts=_starts(canonical)),
         detectable=detectable_gain(headline.residual_spread, steps_of(canonical).astype(float)),
-        recent=mean_interval(values[-RECENT_STEPS:], population=f"last {RECENT_STEPS} steps that count"),
+        recent=mean_interval(
+            values[-RECENT_STEPS:], population=f"last {min(RECENT_STEPS, values.size)} steps that count"
+        ),
         whole=mean_interval(values, population="steps that count"),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.engine_courses import EngineCell, EngineCourses
 from rl_pipeline.report.charts.chart import WIDTH, Cell, Chart, records, rounded, specification
+from rl_pipeline.report.charts.hours_axis import hours_axis
 from rl_pipeline.report.formatting import fixed, plural
 from rl_pipeline.report.palette import Theme
 
@@ -12,6 +13,7 @@ COLUMNS = (
     "job", "engine", "hours", "lines", "running_requests", "generation_tokens_per_s", "kv_cache_usage",
 )  # fmt: skip
 ROW_HEIGHT = 15
+FAINTEST = 0.2  # opacity of an engine that computes nothing: seen on light and dark paper, unlike one without a line
 
 
 def engine_map_chart(data: ChartData, theme: Theme) -> Chart | None:
@@ -32,6 +34,7 @@ def engine_map_chart(data: ChartData, theme: Theme) -> Chart | None:
         f"pid@address, one row per engine and job; colour: mean running requests in {length * 60:.0f} min, "
         f"from 0 (faint) to {fixed(_largest(courses), 1)} (strong); empty: no line{left_out}"
     )
+    end = max(cell.hours for cell in courses.cells) + length
     body = {
         "width": WIDTH,
         "height": len(order) * ROW_HEIGHT,
@@ -41,8 +44,8 @@ def engine_map_chart(data: ChartData, theme: Theme) -> Chart | None:
             "x": {
                 "field": "hours",
                 "type": "quantitative",
-                "title": "hours since the first statistics line",
-                "scale": {"domain": [0, max(cell.hours for cell in courses.cells) + length], "nice": False},
+                "scale": {"domain": [0, end], "nice": False},
+                **hours_axis(end, "since the first statistics line"),
             },
             "x2": {"field": "to"},
             "y": {
@@ -55,7 +58,7 @@ def engine_map_chart(data: ChartData, theme: Theme) -> Chart | None:
             "opacity": {
                 "field": "running_requests",
                 "type": "quantitative",
-                "scale": {"range": [0.05, 1], "zero": True},
+                "scale": {"range": [FAINTEST, 1], "zero": True},
                 "legend": None,
             },
         },

@@ -7,6 +7,7 @@ from typing import Any
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.engine_bins import EngineBin
 from rl_pipeline.report.charts.chart import WIDTH, Cell, Chart, records, rounded, specification, stated
+from rl_pipeline.report.charts.hours_axis import hours_axis
 from rl_pipeline.report.formatting import plural
 from rl_pipeline.report.palette import Theme
 
@@ -41,7 +42,7 @@ def engine_chart(data: ChartData, theme: Theme) -> Chart | None:
         _panel("generation_tokens_per_s", "generated tokens/s", jobs, theme),
         _panel("kv_cache_usage", "KV cache in use", jobs, theme, form=".0%"),
     ]
-    panels[-1]["encoding"]["x"]["title"] = "hours since the first statistics line"
+    panels[-1]["encoding"]["x"] |= hours_axis(bins[-1].hours, "since the first statistics line")
     body = {
         "data": {"values": records(COLUMNS, rows)},
         "vconcat": panels,

@@ -36,6 +36,7 @@ def error_chart(data: ChartData, theme: Theme) -> Chart | None:
         y={"field": "share_of_trials", "title": "failed trials", "axis": {"format": ".0%"}},
         starts=data.reward.starts,
         theme=theme,
+        all_steps=[point.step for point in data.reward.points if point.is_canonical],
     )
     steps = len({row.step for row in drawn})
     return Chart(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rl_pipeline.report.charts.chart import ABOVE_NAMES, HEIGHT, WIDTH, Cell, restarts_layer
+from rl_pipeline.report.charts.steps_axis import whole_steps
 from rl_pipeline.report.palette import Theme
 
 
@@ -17,6 +18,7 @@ def stacked_steps(
     y: Mapping[str, Any],
     starts: Sequence[tuple[str, int]],
     theme: Theme,
+    all_steps: Sequence[int] = (),
 ) -> dict[str, Any]:
     """The body of a specification.
 
@@ -27,18 +29,20 @@ def stacked_steps(
         y: field and axis of the height.
         starts: (job, first global step) of each link.
         theme: colours.
+        all_steps: of the run, if some have no bar.
     """
     order = {name: place for place, name in enumerate(names)}
     drawn = [{**value, "rank": order[str(value[field])]} for value in values]
     firsts = [int(str(value["global_step"])) for value in values]
     widest = max(int(str(value["steps"])) for value in values)
-    domain = [min(firsts) - 0.5, max(firsts) + widest - 0.5]
+    first, last = min([*firsts, *all_steps]), max([*(step + widest - 1 for step in firsts), *all_steps])
+    domain = [first - 0.5, last + 0.5]
     x = {
         "field": "global_step",
         "type": "quantitative",
         "title": "global step",
         "scale": {"domain": domain, "nice": False, "zero": False},
-        "axis": {"tickMinStep": 1},
+        "axis": whole_steps(first, last),
     }
     pixels = WIDTH / (domain[1] - domain[0]) * widest
     bars = {

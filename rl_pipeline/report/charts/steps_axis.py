@@ -9,6 +9,7 @@ from rl_pipeline.report.palette import Theme
 
 # 97.5 % point of the normal distribution: bands cover 95 % if the noise of the steps is what it was.
 TWO_SIDED_95 = 1.959964
+FEW_STEPS = 16  # of so few, ticks would stand between steps, too
 
 
 class WarmUp(NamedTuple):
@@ -26,9 +27,14 @@ def step_axis(steps: Sequence[int], *, title: str | None = "global step") -> dic
         "field": "global_step",
         "type": "quantitative",
         "title": title,
-        "axis": {"tickMinStep": 1},
+        "axis": whole_steps(min(steps), max(steps)),
         "scale": {"domain": domain, "nice": False, "zero": False},
     }
+
+
+def whole_steps(first: int, last: int) -> dict[str, Any]:
+    """Ticks at whole steps; of long runs they are anyway."""
+    return {"values": list(range(first, last + 1)), "format": "d"} if last - first < FEW_STEPS else {"tickMinStep": 1}
 
 
 def warm_up_stretches(points: Iterable[Any]) -> list[WarmUp]:

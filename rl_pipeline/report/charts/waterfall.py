@@ -7,6 +7,7 @@ from typing import Any
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.waterfall import LOST, NEEDED, OUTSIDE, USEFUL, Part, Waterfall
 from rl_pipeline.report.charts.chart import WIDTH, Cell, Chart, records, rounded, specification
+from rl_pipeline.report.charts.hours_axis import hours_axis
 from rl_pipeline.report.formatting import duration, percent
 from rl_pipeline.report.palette import Theme
 from rl_pipeline.units import SECONDS_PER_HOUR
@@ -23,7 +24,7 @@ def waterfall_chart(data: ChartData, theme: Theme) -> Chart | None:
         return None
     rows = _rows(fall)
     title = _title(fall)
-    subtitle = f"hours, {fall.covers}; each part begins where the one above it ends"
+    subtitle = f"{fall.covers}; each part begins where the one above it ends"
     return Chart(
         name="waterfall",
         title=title,
@@ -43,7 +44,8 @@ def _body(fall: Waterfall, rows: tuple[tuple[Cell, ...], ...], theme: Theme) -> 
     values = [{**record, "label": label} for record, label in zip(records(COLUMNS, rows), labels, strict=True)]
     y = {"field": "part", "type": "nominal", "sort": order, "title": None, "axis": {"labelLimit": 220, "ticks": False}}
     end = (fall.total_seconds or 0.0) / SECONDS_PER_HOUR
-    x = {"field": "from_hours", "type": "quantitative", "title": "hours", "scale": {"domain": [0, end], "nice": False}}
+    scale = {"domain": [0, end], "nice": False}
+    x = {"field": "from_hours", "type": "quantitative", "scale": scale, **hours_axis(end)}
     late = f"datum.to_hours > {end * 0.7:.6g}"
     return {
         "width": WIDTH,

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.summary import ExperimentResult
+from rl_pipeline.analysis.time_accounting import StepTime
 from rl_pipeline.report.formatting import percent, plural
 from rl_pipeline.report.page.figures import FigureView, figures
 from rl_pipeline.report.page.headings import jobs_heading, stability_heading
 from rl_pipeline.report.page.pictures import Picture
-from rl_pipeline.report.page.time_tree import TreeRow, time_tree
+from rl_pipeline.report.page.time_tree import TreeRow, time_tree, tree_note
 from rl_pipeline.report.views.checkpoints import checkpoint_section
 from rl_pipeline.report.views.comparison import comparison_section
 from rl_pipeline.report.views.engine_analysis import engine_section
@@ -54,6 +55,7 @@ class PageSection:
         figures: pictures.
         blocks: tables and sentences behind them, folded.
         tree: rows of the time tree; empty in other sections.
+        tree_note: what they are over.
         missing: quantities that were not logged, in words.
     """
 
@@ -63,6 +65,7 @@ class PageSection:
     figures: tuple[FigureView, ...]
     blocks: tuple[Block, ...] = ()
     tree: tuple[TreeRow, ...] = ()
+    tree_note: str = ""
     missing: tuple[str, ...] = ()
     first_is_titled: bool = False
 
@@ -91,7 +94,7 @@ def page_sections(
             pictures,
             ["step_time", "waterfall"],
             [time_section(result.time)],
-            tree=time_tree(result.time.steps),
+            timed=result.time.steps,
         ),
         _section(
             "engines",
@@ -139,10 +142,10 @@ def _section(
     *,
     more: Sequence[Block | None] = (),
     heading: str | None = None,
-    tree: tuple[TreeRow, ...] = (),
+    timed: StepTime | None = None,
     missing: tuple[str, ...] = (),
 ) -> PageSection | None:
-    shown = figures(pictures, names)
+    shown, tree = figures(pictures, names), () if timed is None else time_tree(timed)
     blocks = [_titled(block, view.title) for view in views if view for block in view.blocks]
     if tree:  # the tree says it already
         blocks = [block for block in blocks if not (block.heading or "").startswith("The Step")]
@@ -157,6 +160,7 @@ def _section(
         figures=shown,
         blocks=tuple(blocks),
         tree=tree,
+        tree_note="" if timed is None else tree_note(timed),
         missing=missing,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rl_pipeline.analysis.time_accounting import Span, StepTime
-from rl_pipeline.report.formatting import ABSENT, count, duration, percent, typographic
+from rl_pipeline.report.formatting import ABSENT, count, duration, percent, plural, typographic
 
 UNATTRIBUTED = "no timer explains it"
 SHORTEST = 0.1  # seconds: the last digit that is printed
@@ -47,6 +47,11 @@ def time_tree(steps: StepTime) -> tuple[TreeRow, ...]:
     rows.append(_rest(1, steps.unattributed_seconds, whole))
     rows += [row for part in steps.beside for row in _rows(part, 0, whole)]
     return tuple(rows)
+
+
+def tree_note(steps: StepTime) -> str:
+    """What the tree is over: other numbers of the page are over the steps that count."""
+    return f"Over all {plural(steps.rows, 'row')} with a step time, those that a restart threw away included."
 
 
 def _rows(span: Span, depth: int, whole: float) -> Iterator[TreeRow]:

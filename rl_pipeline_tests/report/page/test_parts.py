@@ -18,7 +18,7 @@ from rl_pipeline.report.page.headings import jobs_heading, stability_heading
 from rl_pipeline.report.page.metrics import metric_rows
 from rl_pipeline.report.page.render import content_policy, json_data
 from rl_pipeline.report.page.spark import spark
-from rl_pipeline.report.page.time_tree import time_tree
+from rl_pipeline.report.page.time_tree import time_tree, tree_note
 from rl_pipeline.report.palette import DARK, LIGHT
 from rl_pipeline_tests.helpers.reference_frames import reference_frames
 from rl_pipeline_tests.helpers.reference_result import reference_result
@@ -93,3 +93,8 @@ def test_data_cannot_end_its_element_and_reads_back_the_same(text: str):
 
     assert not set("<>&\u2028\u2029") & set(written)
     assert json.loads(written) == {"a": text}
+
+
+def test_the_time_tree_says_what_it_is_over():
+    # source: the published run, 81 metric blocks of 80 steps
+    assert tree_note(reference_result().time.steps).startswith("Over all 81 rows with a step time")
