@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 from rl_pipeline.addresses import is_elsewhere
 from rl_pipeline.code_version import code_version
 from rl_pipeline.cycles import rare_looks_for_cycles
-from rl_pipeline.dialects.stored_values import stored_names
+from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, stored_names
 from rl_pipeline.reader import folder_calls
 from rl_pipeline.reader.trial_folders import (
     EVAL_SESSIONS,
@@ -279,9 +279,12 @@ def _entries(visits: Sequence[Visited]) -> pa.Table:
     columns = [list(chain.from_iterable(parts)) for parts in zip(*(one.columns for one in visits), strict=True)]
     told = dict(zip(COLUMNS, columns, strict=True))
     is_lasting = told.pop("is_lasting")
-    told["size"] = [size if lasts else PASSING for size, lasts in zip(told["size"], is_lasting, strict=True)]
-    told["inode"] = [_signed(inode) for inode in told["inode"]]
-    told["mtime_ns"] = [time_ns or 0 for time_ns in told["mtime_ns"]]
+    if not all(is_lasting):
+        told["size"] = [size if lasts else PASSING for size, lasts in zip(told["size"], is_lasting, strict=True)]
+    if None in told["inode"] or max(told["inode"], default=0) > LARGEST_INTEGER:
+        told["inode"] = [_signed(inode) for inode in told["inode"]]
+    if None in told["mtime_ns"]:
+        told["mtime_ns"] = [time_ns or 0 for time_ns in told["mtime_ns"]]
     told["folder"] = list(chain.from_iterable(one.folders for one in visits))
     told["is_leaf"] = list(chain.from_iterable(one.is_leaf for one in visits))
     return entry_table(told)
