@@ -18,7 +18,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from functools import cached_property
-from itertools import repeat
+from itertools import compress, repeat
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,7 @@ class EntryIndex:
         self._size, self._mtime_ns, self._inode = (_integers(entries, name) for name in ("size", "mtime_ns", "inode"))
         self._is_leaf = pc.and_(entries["is_leaf"], pc.is_null(entries["reason"])).to_numpy()
         self._folders = entries["folder"]
+        self._absent: set[str] = set()  # folders that were looked up in vain
 
     @cached_property
     def _newest(self) -> dict[str, int]:
@@ -102,7 +103,7 @@ class EntryIndex:
 
     def holds_any_of(self, folder: object) -> bool:
         """Whether there is an entry of the folder, of any state of its file."""
-        return folder in self._newest
+        return folder not in self._absent and folder in self._newest
 
     def __contains__(self, folder: object) -> bool:
         """Whether the folder was found to be a trial with no other trial below it."""
@@ -125,6 +126,7 @@ class EntryIndex:
         newest_first = self._folders.take(pa.array(np.arange(last, -1, -1)))
         found = pc.index_in(pa.array(folders, pa.string()), value_set=newest_first)
         rows: np.ndarray[Any, Any] = last - pc.fill_null(found.cast(pa.int64()), last + 1).to_numpy()
+        self._absent.update(compress(folders, (rows < 0).tolist()))
         return rows
 
     def are_in_state(
