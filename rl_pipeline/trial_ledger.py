@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, compress
 from operator import attrgetter
 from pathlib import Path
 
@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 from rl_pipeline.addresses import is_elsewhere
 from rl_pipeline.code_version import code_version
 from rl_pipeline.cycles import rare_looks_for_cycles
-from rl_pipeline.dialects.stored_values import stored_names
+from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, stored_names
 from rl_pipeline.reader import folder_calls
 from rl_pipeline.reader.trial_folders import (
     EVAL_SESSIONS,
@@ -172,11 +172,11 @@ class _Reading:
         """Take the trials that are as the ledger knows them; put the other folders in line."""
         above, names = branch
         if not self._known.num_rows:
-            todo.add(branch)
+            todo.add(Branch(above, sorted(names)))
             return
         before = f"{above.relative}/" if above.relative else ""
         unknown: list[str] = []
-        for name in self._take_unchanged(root, above, names):
+        for name in sorted(self._take_unchanged(root, above, names)):
             folder = shown(before + name)
             if folder not in self._index.folders:
                 unknown.append(name)
@@ -196,23 +196,25 @@ class _Reading:
         before = f"{above.relative}/" if above.relative else ""
         rows = self._index.newest_rows(all_shown(before, names) if calls is not None else ())
         asked = np.flatnonzero(rows >= 0)
-        told = [names[place] for place in asked.tolist()]
+        told = list(compress(names, (rows >= 0).tolist()))
         states = calls.states(above.path, told, RESULT) if calls is not None and told else None
         if states is None:
             return names
         is_file = np.concatenate([np.frombuffer(some.is_file, bool) for some in states])
         now = np.hstack([np.frombuffer(some.columns, np.int64).reshape(3, -1) for some in states])
         is_same = is_file & self._index.are_in_state(rows[asked], *now)
-        taken = asked[is_same].tolist()
-        self._known_rows += rows[taken].tolist()
+        places = asked[is_same]
+        places = places[np.argsort(rows[places])]  # rows that follow each other are taken without a copy
+        taken = places.tolist()
+        self._known_rows += rows[places].tolist()
         self._known_place.root += [root] * len(taken)
         is_eval = [above.is_eval] * len(taken)
         if not above.is_eval and EVAL_SESSIONS in names:
             is_eval = [above.is_eval_below(names[place]) for place in taken]
         self._known_place.is_eval += is_eval
         is_left = np.ones(len(names), bool)
-        is_left[taken] = False
-        return [names[place] for place in np.flatnonzero(is_left).tolist()]
+        is_left[places] = False
+        return list(compress(names, is_left.tolist()))
 
     def _look_into(self, root: int, folder: Folder, top: str, todo: ToDo) -> None:
         """List a folder here, and look its file up."""
@@ -279,9 +281,12 @@ def _entries(visits: Sequence[Visited]) -> pa.Table:
     columns = [list(chain.from_iterable(parts)) for parts in zip(*(one.columns for one in visits), strict=True)]
     told = dict(zip(COLUMNS, columns, strict=True))
     is_lasting = told.pop("is_lasting")
-    told["size"] = [size if lasts else PASSING for size, lasts in zip(told["size"], is_lasting, strict=True)]
-    told["inode"] = [_signed(inode) for inode in told["inode"]]
-    told["mtime_ns"] = [time_ns or 0 for time_ns in told["mtime_ns"]]
+    if not all(is_lasting):
+        told["size"] = [size if lasts else PASSING for size, lasts in zip(told["size"], is_lasting, strict=True)]
+    if None in told["inode"] or max(told["inode"], default=0) > LARGEST_INTEGER:
+        told["inode"] = [_signed(inode) for inode in told["inode"]]
+    if None in told["mtime_ns"]:
+        told["mtime_ns"] = [time_ns or 0 for time_ns in told["mtime_ns"]]
     told["folder"] = list(chain.from_iterable(one.folders for one in visits))
     told["is_leaf"] = list(chain.from_iterable(one.is_leaf for one in visits))
     return entry_table(told)

@@ -3,13 +3,15 @@
 The configurations of an experiment's trials are alike: most lines are equal, and the others differ in names and
 numbers. So a line that was searched once and held nothing is known, with any name and any number in its place, and only
 unknown ones are searched; where one of those holds something, the whole text is searched. Which lines differ is
-learned from the texts, so that the equal stretches between them are compared, not taken apart.
+learned from the texts, so that the equal stretches between them are compared, not taken apart; texts of one length have
+them at the same places, mostly.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 
 from rl_pipeline.redaction import may_hold_any, redact
 
@@ -17,6 +19,7 @@ SEARCHED = 1 << 20  # bytes of a text that are searched
 KNOWN_LIMIT = 4096  # lines that are remembered
 SHORT = 4096  # bytes of a text that may be known as a whole
 MOST_DIFFERENT = 16  # lines that may differ from text to text
+MOST_LAYOUTS = 256  # lengths of texts of which is known where their lines stand
 LINE_END, SPACED_END, BARE_END = b"\n", b', "', b',"'
 # No credential begins with a number, and none is made of these alone unless its line says that it is one.
 ANY_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
@@ -28,6 +31,9 @@ NEXT_LINES = tuple(before + "aB3dE9fG5hJ7kL2m" for before in ("", '"', ": ", '":
 BETWEEN = b"\1"  # neither does this
 
 
+Parts = Callable[[bytes], tuple[bytes, ...]]
+
+
 class SecretCounter:
     """Counts credentials in texts that are much alike: JSON, or text of several lines."""
 
@@ -36,6 +42,7 @@ class SecretCounter:
         self._shapes: set[bytes] = set()
         self._frame: tuple[bytes, ...] = ()  # the equal stretches, each up to a line that differs
         self._line_end = LINE_END
+        self._layouts: dict[int, tuple[Parts, Parts]] = {}  # equal stretches and lines that differ, by a text's length
         self._last: list[bytes] = []
         self._different: set[int] = set()
 
@@ -64,8 +71,11 @@ class SecretCounter:
         # A line that announces a credential is harmless as it is, not with any other value.
         announces = may_hold_any(told)
         # A name whose value stands in the next line is searched together with it.
-        if announces and (b":\n" in text or redact(told).found):
-            return sum(redact(text.decode("utf-8", "replace")).found.values())
+        if announces:
+            # Lines that stand apart in the text may hide each other's credentials when they are searched together.
+            found = sum(redact(text.decode("utf-8", "replace")).found.values())
+            if found or b":\n" in text or redact(told).found:
+                return found
         self._remember([line for line in unknown if not _goes_on(line)] if announces else unknown, [shape][announces:])
         return 0
 
@@ -73,8 +83,9 @@ class SecretCounter:
         """`count` of each text with its names; those whose shape is known cost a fraction of it."""
         bare: list[bytes] = []
         for text, its in zip(texts, names, strict=True):
-            lines = self._lines_that_differ(text[:SEARCHED])
-            together = text if lines is None and len(text) <= SHORT else b"\n".join(lines or ())
+            together = self._differing(text[:SEARCHED])
+            if together is None:
+                together = text if len(text) <= SHORT else b""
             for name in its:
                 if name:
                     together = together.replace(name, ANYTHING)
@@ -94,6 +105,23 @@ class SecretCounter:
         if shape and not found and len(text) <= SHORT and not may_hold_any(text.decode("utf-8", "replace")):
             self._remember((), (shape,))
         return found
+
+    def _differing(self, text: bytes) -> bytes | None:
+        """The lines that differ, one behind the other; None when the text is built differently."""
+        layout = self._layouts.get(len(text))
+        if layout is not None:
+            stretches, lines = layout
+            if stretches(text) == self._frame:
+                together = b"\n".join(lines(text))
+                # A line that holds a line's end is several lines: the text is built differently.
+                if together.count(self._line_end) == (len(self._frame) - 1 if self._line_end == LINE_END else 0):
+                    return together
+        differing = self._lines_that_differ(text)
+        if differing is None:
+            return None
+        if layout is None and len(self._layouts) < MOST_LAYOUTS and len(self._frame) > 1:
+            self._layouts[len(text)] = _layout(self._frame, differing)
+        return b"\n".join(differing)
 
     def _lines_that_differ(self, text: bytes) -> list[bytes] | None:
         """What stands between the equal stretches; None when the text is built differently."""
@@ -131,14 +159,26 @@ class SecretCounter:
                 return
         # What stands behind the last stretch is a line too, of no length.
         self._frame, self._line_end = tuple(stretches), line_end
+        self._layouts.clear()
 
     def _remember(self, lines: Sequence[bytes], shapes: Iterable[bytes]) -> None:
         if max(len(self._lines), len(self._shapes)) >= KNOWN_LIMIT:
             self._lines.clear()
             self._shapes.clear()
             self._frame = ()
+            self._layouts.clear()
         self._lines.update(lines)
         self._shapes.update(shapes)
+
+
+def _layout(stretches: Sequence[bytes], lines: Sequence[bytes]) -> tuple[Parts, Parts]:
+    """What takes the stretches, and the lines between them, out of a text that is built as this one."""
+    places: list[slice] = []
+    place = 0
+    for part in (part for pair in zip(stretches, lines, strict=True) for part in pair):
+        places.append(slice(place, place + len(part)))
+        place += len(part)
+    return itemgetter(*places[::2]), itemgetter(*places[1::2])
 
 
 def _goes_on(line: bytes) -> bool:

@@ -87,7 +87,7 @@ class Folder(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """What a folder is by the names in it; `inner` are the folders in which further trials may lie, sorted."""
+    """What a folder is by the names in it; `inner` are the folders in which further trials may lie."""
 
     inner: list[str]
     is_trial_like: bool
@@ -111,7 +111,7 @@ def looks_of(names: Iterable[str], folders: Iterable[str]) -> Looks:
     """
     signs = SIGNS.intersection(names)
     is_trial_like = bool(signs) and SIGN_OF_A_JOB not in signs
-    inner = sorted(name for name in folders if not (is_trial_like and name in PARTS_OF_A_TRIAL))
+    inner = [name for name in folders if name not in PARTS_OF_A_TRIAL] if is_trial_like else list(folders)
     return Looks(inner, is_trial_like, is_trial_like and not SURE_SIGNS.isdisjoint(signs))
 
 
@@ -150,7 +150,7 @@ def find_trials(
         found, inner = look_into(folder, top.path, asked)
         yield from found
         if inner:
-            branch.append((folder, iter(inner)))
+            branch.append((folder, iter(sorted(inner))))
         folder = yield from _next_folder(branch, known, is_as_it_was)
 
 
@@ -195,7 +195,7 @@ def holds_plain_trial(entries: Iterable[os.DirEntry[str]]) -> bool:
 def look_into(
     folder: Folder, top: str, asked: Container[str] | None, entries: Iterable[os.DirEntry[str]] | None = None
 ) -> tuple[list[Found], list[str]]:
-    """What one folder holds, and the names of the folders to walk.
+    """What one folder holds, and the names of the folders to walk, in any order.
 
     Args:
         folder: where to look.
@@ -232,8 +232,11 @@ def _plain_listing(folder: Folder) -> _Listing | None:
     names, kinds = listed
     if kinds.translate(None, USUAL_KINDS) or RESULT in names:
         return None
-    folders = [name for name, kind in zip(names, kinds, strict=True) if kind == folder_calls.IS_FOLDER]
-    files = [name for name, kind in zip(names, kinds, strict=True) if kind == folder_calls.IS_FILE]
+    files = []
+    folders = names
+    if folder_calls.IS_FILE in kinds:
+        folders = [name for name, kind in zip(names, kinds, strict=True) if kind == folder_calls.IS_FOLDER]
+        files = [name for name, kind in zip(names, kinds, strict=True) if kind == folder_calls.IS_FILE]
     told = sorted(_archive(_join(folder.relative, name)) for name in files if name.endswith(ARCHIVES))
     return _Listing(None, looks_of(names, folders), told)
 

@@ -15,8 +15,10 @@ import hashlib
 import re
 from array import array
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
-from itertools import repeat
+from functools import cached_property
+from itertools import compress, repeat
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,8 @@ STATE_FIELDS = [
 ENTRY_SCHEMA = pa.schema([*STATE_FIELDS, *TRIAL_FIELDS])
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MANY_PARTS = 16
+MANY_ASKED = 4  # of that many entries one is asked for: then all are looked up in one go
+THREADS = 2
 FORMAT = "arrow lz4"
 PART = re.compile(r"part-[0-9a-f]{32}\.arrow")
 VERSION_FOLDER = re.compile(r"[0-9a-f]{16}")
@@ -65,37 +69,65 @@ def _array(values: Sequence[Any], field: pa.Field) -> pa.Array:
 
 
 class EntryIndex:
-    """Finds the entry of a file in a given state; holds no Python object per entry but its folder's name."""
+    """Finds the entry of a file in a given state; holds no Python object per entry but its folder's name.
+
+    Not even that where nobody asks but for many folders at once.
+    """
 
     def __init__(self, entries: pa.Table) -> None:
         self._size, self._mtime_ns, self._inode = (_integers(entries, name) for name in ("size", "mtime_ns", "inode"))
-        self._is_leaf = pc.and_(entries["is_leaf"], pc.is_null(entries["reason"])).to_pylist()
-        folders = entries["folder"].to_pylist()
-        self._newest: dict[str, int] = dict(zip(folders, range(len(folders)), strict=True))
-        self._older = array("q", [-1]) * entries.num_rows
-        if len(self._newest) == len(folders):
-            return
+        self._is_leaf = pc.and_(entries["is_leaf"], pc.is_null(entries["reason"])).to_numpy()
+        self._folders = entries["folder"]
+        self._absent: set[str] = set()  # folders that were looked up in vain
+
+    @cached_property
+    def _newest(self) -> dict[str, int]:
+        return dict(zip(self._folders.to_pylist(), range(len(self._folders)), strict=True))
+
+    @cached_property
+    def _older(self) -> array[int]:
+        """The row of the entry before it of the same folder; -1 where there is none."""
+        older = array("q", [-1]) * len(self._folders)
+        if len(self._newest) == len(older):
+            return older
         last: dict[str, int] = {}
-        for row, folder in enumerate(folders):
-            self._older[row] = last.get(folder, -1)
+        for row, folder in enumerate(self._folders.to_pylist()):
+            older[row] = last.get(folder, -1)
             last[folder] = row
+        return older
 
     @property
     def folders(self) -> Container[str]:
         """The folders of which there is an entry, of any state of their file."""
-        return self._newest
+        return _Folders(self)
+
+    def holds_any_of(self, folder: object) -> bool:
+        """Whether there is an entry of the folder, of any state of its file."""
+        return folder not in self._absent and folder in self._newest
 
     def __contains__(self, folder: object) -> bool:
         """Whether the folder was found to be a trial with no other trial below it."""
         row = self._newest.get(folder, -1) if isinstance(folder, str) else -1
-        return row >= 0 and self._is_leaf[row]
+        return row >= 0 and bool(self._is_leaf[row])
 
     def newest_rows(self, folders: Sequence[str]) -> np.ndarray[Any, Any]:
         """The row of the newest entry of each folder; -1 where there is none, or the folder is no trial as of `in`."""
-        rows = np.array(list(map(self._newest.get, folders, repeat(-1))), np.int64)
         if not len(self._is_leaf):
-            return np.full_like(rows, -1)
-        return np.where((rows >= 0) & np.array(self._is_leaf, bool)[rows], rows, -1)
+            return np.full(len(folders), -1, np.int64)
+        if len(folders) * MANY_ASKED >= len(self._is_leaf):
+            rows = self._rows_at_once(folders)
+        else:
+            rows = np.array(list(map(self._newest.get, folders, repeat(-1))), np.int64)
+        return np.where((rows >= 0) & self._is_leaf[rows], rows, -1)
+
+    def _rows_at_once(self, folders: Sequence[str]) -> np.ndarray[Any, Any]:
+        """The row of the newest entry of each folder, else -1; costs the same however few folders are asked for."""
+        last = len(self._folders) - 1
+        newest_first = self._folders.take(pa.array(np.arange(last, -1, -1)))
+        found = pc.index_in(pa.array(folders, pa.string()), value_set=newest_first)
+        rows: np.ndarray[Any, Any] = last - pc.fill_null(found.cast(pa.int64()), last + 1).to_numpy()
+        self._absent.update(compress(folders, (rows < 0).tolist()))
+        return rows
 
     def are_in_state(
         self, rows: np.ndarray[Any, Any], size: np.ndarray[Any, Any], mtime_ns: np.ndarray[Any, Any],
@@ -115,6 +147,16 @@ class EntryIndex:
                 return row
             row = self._older[row]
         return None
+
+
+class _Folders:
+    """Folders of which there is an entry; nothing is made before one is asked for."""
+
+    def __init__(self, index: EntryIndex) -> None:
+        self._index = index
+
+    def __contains__(self, folder: object) -> bool:
+        return self._index.holds_any_of(folder)
 
 
 class EntryParts:
@@ -143,7 +185,8 @@ class EntryParts:
         names = [name for name in self._files.names(self._folder) if PART.fullmatch(name)]
         contents = self._files.read_many([f"{self._folder}/{name}" for name in names])
         self._loaded = sorted(contents)
-        tables = [_table_of(path, contents[path]) for path in self._loaded]
+        with ThreadPoolExecutor(THREADS) as threads:  # digests and unpacking leave Python's lock free
+            tables = list(threads.map(_table_of, self._loaded, [contents[path] for path in self._loaded]))
         return pa.concat_tables([ENTRY_SCHEMA.empty_table(), *(table for table in tables if table is not None)])
 
     def add(self, entries: pa.Table) -> None:

@@ -89,7 +89,7 @@ def _grow(tree: dict[str, _Names], folder: str) -> _Names:
 
 def _in_tree(root: Path, relative: str, depth: int, tree: dict[str, _Names]) -> Iterator[Found]:
     yield from (told := _Folder(root, relative, depth, tree.pop(relative))).found()
-    for name in told.inner():
+    for name in sorted(told.inner()):
         yield from _in_tree(root, _join(relative, name), depth + 1, tree)
 
 
@@ -108,7 +108,7 @@ def _in_folder(root: Path, relative: str, depth: int) -> Iterator[Found]:
         [entry.name for entry in listed if entry.is_folder],
     )
     yield from (told := _Folder(root, relative, depth, names)).found()
-    for name in told.inner():
+    for name in sorted(told.inner()):
         yield from _in_folder(root, _join(relative, name), depth + 1)
 
 

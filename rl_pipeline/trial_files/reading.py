@@ -13,7 +13,7 @@ from typing import Any
 from rl_pipeline.dialects.harbor_columns import TrialColumns
 from rl_pipeline.dialects.parsed_trial import NAMES, ParsedTrial
 from rl_pipeline.dialects.stored_values import stored_name
-from rl_pipeline.reader.folder_calls import Reading
+from rl_pipeline.reader.folder_calls import Readings
 from rl_pipeline.redaction import may_hold_any
 
 LARGEST_FILE = 256 * 2**20
@@ -33,27 +33,49 @@ COLUMNS: tuple[str, ...] = (*FILE_COLUMNS, *ParsedTrial._fields)
 Columns = list[list[Any]]
 
 
-def read_columns(paths: Sequence[str | bytes | Reading]) -> Columns:
-    """One list per name of `COLUMNS`, with one value per file in their order; times in UTC may say that they are.
-
-    Args:
-        paths: of the files; or what was read of a file before, all of it.
-    """
-    trials = TrialColumns()
-    files: list[FileRead] = []
+def read_columns(paths: Sequence[str | bytes]) -> Columns:
+    """The columns of the files of these paths."""
+    files = FilesRead()
     for path in paths:
-        file, content = _taken(path) if isinstance(path, Reading) else _read(path)
-        files.append(file)
+        files.add(path)
+    return files.columns()
+
+
+class FilesRead:
+    """Takes files one after the other, and tells of all of them."""
+
+    def __init__(self) -> None:
+        self._trials = TrialColumns()
+        self._files: Columns = [[] for _ in FILE_COLUMNS]
+
+    def add(self, path: str | bytes) -> None:
+        """Read a file."""
+        file, content = _read(path)
+        for column, value in zip(self._files, file, strict=True):
+            column.append(value)
         if content is None:
-            trials.add_unread()
+            self._trials.add_unread()
         else:
-            trials.add(content)
-    facts, reasons = trials.told()
-    for row, reason in reasons.items():
-        files[row] = (*files[row][:3], reason, True)
-    columns = [*map(list, zip(*files, strict=True)), *facts] if files else [[] for _ in COLUMNS]
-    _clean_names(columns)
-    return columns
+            self._trials.add(content)
+
+    def add_read(self, read: Readings) -> None:
+        """Files that were read before, all of each."""
+        count = len(read.contents)
+        told = (read.size, read.mtime_ns, read.inode, (None,) * count, (True,) * count)
+        for column, values in zip(self._files, told, strict=True):
+            column.extend(values)
+        for content in read.contents:
+            self._trials.add(content)
+
+    def columns(self) -> Columns:
+        """One list per name of `COLUMNS`, a value per file in their order; times in UTC may say that they are."""
+        facts, reasons = self._trials.told()
+        reason, is_lasting = self._files[FILE_COLUMNS.index("reason") :]
+        for row, why in reasons.items():
+            reason[row], is_lasting[row] = why, True
+        columns = [*self._files, *facts] if reason else [[] for _ in COLUMNS]
+        _clean_names(columns)
+        return columns
 
 
 def _clean_names(columns: Columns) -> None:
@@ -72,11 +94,6 @@ def suspects(texts: Sequence[str]) -> list[str]:
         return []
     groups = [texts[start : start + TOGETHER] for start in range(0, len(texts), TOGETHER)]
     return [text for group in groups if may_hold_any("\n".join(group)) for text in group]
-
-
-def _taken(read: Reading) -> tuple[FileRead, bytes]:
-    """The same of what was read before."""
-    return (read.size, read.mtime_ns, read.inode, None, True), read.content
 
 
 def _read(path: str | bytes) -> tuple[FileRead, bytes | None]:

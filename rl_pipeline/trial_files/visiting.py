@@ -13,22 +13,24 @@ from typing import NamedTuple
 import msgspec
 
 from rl_pipeline.reader import folder_calls
-from rl_pipeline.reader.folder_calls import UNUSUAL, WHOLE, Reading, Rules, end_to_end
+from rl_pipeline.reader.folder_calls import NOT_READ, UNUSUAL, WHOLE, Readings, Rules, end_to_end
 from rl_pipeline.reader.trial_folders import (
     ARCHIVES,
     DEEPEST,
+    EVAL_SESSIONS,
     PARTS_OF_A_TRIAL,
     RESULT,
     SIGN_OF_A_JOB,
     Folder,
     NotRead,
     TrialFile,
+    all_shown,
     holds_plain_trial,
     look_into,
     shown,
 )
 from rl_pipeline.redaction import redact
-from rl_pipeline.trial_files.reading import COLUMNS, Columns, read_columns, suspects
+from rl_pipeline.trial_files.reading import COLUMNS, Columns, FilesRead, read_columns, suspects
 
 TRIAL = COLUMNS.index("trial")
 USUAL = Rules(RESULT.encode(), SIGN_OF_A_JOB.encode(), end_to_end(sorted(PARTS_OF_A_TRIAL)), end_to_end(ARCHIVES))
@@ -67,29 +69,48 @@ def visit(task: Task) -> Visited:
     if task.files:
         return read(task.files)
     top, branches, _ = task
-    paths: list[str | Reading] = []
+    files = FilesRead()
     found = Visited([], [], [], [], [], [], [])
-    for above, names in branches:
-        before = f"{above.relative}/" if above.relative else ""
-        for name, ahead in zip(names, _read_ahead(above, names), strict=True):
-            path = f"{above.path}/{name}"
-            if ahead is None or ahead.how == UNUSUAL:
-                entries = _listed(path) if above.depth < DEEPEST else None
-                if entries is None or not holds_plain_trial(entries):
-                    paths += _look_closely(above.inner(name), top, entries, found)
-                    continue
-            paths.append(ahead if ahead is not None and ahead.how == WHOLE else f"{path}/{RESULT}")
-            found.folders.append(shown(before + name))
-            found.is_eval.append(above.is_eval_below(name))
-            found.is_leaf.append(True)
-    return _with_columns(found, read_columns(paths))
-
-
-def _read_ahead(above: Folder, names: Sequence[str]) -> Sequence[Reading | None]:
-    """What the compiled calls read in folders that are quite usual; None for each where there are no such calls."""
     calls = folder_calls.load()
-    read = calls.read(above.path, names, USUAL) if calls is not None and above.depth < DEEPEST else None
-    return [None] * len(names) if read is None else read
+    for branch in branches:
+        above, names = branch
+        ahead = calls.read(above.path, names, USUAL) if calls is not None and above.depth < DEEPEST else None
+        if ahead is not None and ahead.are_whole and EVAL_SESSIONS not in names:
+            files.add_read(ahead)
+            _add_trials(found, above, names)
+        else:
+            _visit_each(branch, top, ahead, found, files)
+    return _with_columns(found, files.columns())
+
+
+def _add_trials(found: Visited, above: Folder, names: Sequence[str]) -> None:
+    """Folders of trials with nothing else to say of them; none is `EVAL_SESSIONS`."""
+    found.folders.extend(all_shown(f"{above.relative}/" if above.relative else "", names))
+    found.is_eval.extend([above.is_eval] * len(names))
+    found.is_leaf.extend([True] * len(names))
+
+
+def _visit_each(branch: Branch, top: str, ahead: Readings | None, found: Visited, files: FilesRead) -> None:
+    """Visit the folders one by one; `ahead`: what was read at once in those that are quite usual, if anything."""
+    above, names = branch
+    before = f"{above.relative}/" if above.relative else ""
+    for place, name in enumerate(names):
+        path = f"{above.path}/{name}"
+        how = UNUSUAL if ahead is None else ahead.how[place]
+        if how == UNUSUAL:
+            entries = _listed(path) if above.depth < DEEPEST else None
+            if entries is None or not holds_plain_trial(entries):
+                for file in _look_closely(above.inner(name), top, entries, found):
+                    files.add(file)
+                continue
+            how = NOT_READ
+        if ahead is not None and how == WHOLE:
+            files.add_read(ahead.one(place))
+        else:
+            files.add(f"{path}/{RESULT}")
+        found.folders.append(shown(before + name))
+        found.is_eval.append(above.is_eval_below(name))
+        found.is_leaf.append(True)
 
 
 def _listed(path: str) -> list[os.DirEntry[str]] | None:
@@ -123,6 +144,8 @@ def read(files: Sequence[TrialFile], columns: Columns | None = None) -> Visited:
 
 def _with_columns(found: Visited, columns: Columns) -> Visited:
     """The names of folders are looked at here, but for those that are names of trials, which were looked at."""
+    if found.folders == columns[TRIAL] and REDACTED not in "".join(found.folders):
+        return found._replace(columns=columns)
     seen = set(columns[TRIAL])
     names = [name for name in found.folders if name not in seen or REDACTED in name]
     unfit = [name for name in suspects(names) if redact(name).text != name]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rl_pipeline.dialects.harbor_secrets import SecretCounter
+from rl_pipeline.dialects.harbor_secrets import MOST_LAYOUTS, SecretCounter
 from rl_pipeline.redaction import redact
 
 SECRET = "abcd1234efgh5678ijkl"
@@ -56,6 +58,50 @@ def test_a_line_that_announces_a_credential_of_the_next_one_is_not_taken_for_har
 
     assert [counter.count(text.encode()) for text in texts] == [0, 1, 0, 1, 0, 0]
     assert counter.count_all([text.encode() for text in texts], [()] * len(texts)) == [0, 1, 0, 1, 0, 0]
+
+
+VALUES = st.sampled_from(
+    ["", "1", "a", "bb", SECRET, '"', ', "', ',"', "\n", ",", ": ", "task-1", "key", "api_key", "x" * 20]
+)
+TEXT_OF = st.lists(st.lists(VALUES, max_size=2).map("".join), min_size=3, max_size=3)
+
+
+@pytest.mark.parametrize("end", ["\n", ', "', ',"'])
+@given(st.lists(TEXT_OF, min_size=3, max_size=12))
+def test_texts_that_are_built_alike_are_counted_as_each_by_itself(end: str, values: list[list[str]]):
+    counter = SecretCounter()
+    texts = [f'{{"a": "{a}{end}b": {b}{end}"same": 1{end}"api_key": "{c}{end}"last": 0}}' for a, b, c in values]
+    told = [text.encode() for text in texts]
+    alone = [sum(redact(text).found.values()) for text in texts]
+
+    for size in (1, 2, len(told)):  # a frame is learned from the first ones
+        parts = [told[first : first + size] for first in range(0, len(told), size)]
+        assert [found for part in parts for found in counter.count_all(part, [()] * len(part))] == alone
+
+
+@pytest.mark.parametrize("end", [b"\n", b', "', b',"'])
+@pytest.mark.parametrize("odd", [b"x%sy", b"%sxy", b"xy%s"])
+def test_a_text_as_long_as_others_with_a_line_more_is_not_taken_for_one_of_them(end: bytes, odd: bytes):
+    counter = SecretCounter()
+    usual = b"_" * len(end)
+    alike = [b'{"a": 1%s"b": %s%s%s"c": 3}' % (end, usual, word, end) for word in (b"aa", b"bb", b"cc", b"dd")]
+    other = alike[0].replace(usual + b"aa", odd.replace(b"%s", end))
+
+    assert [counter.count_all(alike, [()] * 4) for _ in range(2)] == [[0] * 4] * 2
+    assert len(other) == len(alike[0]) in counter._layouts
+    for text in alike:
+        assert counter._differing(text) == b"\n".join(counter._lines_that_differ(text) or (b"none",))
+    assert counter._lines_that_differ(other) is None
+    assert counter._differing(other) is None
+
+
+def test_of_how_many_lengths_is_known_where_lines_stand_is_bounded():
+    counter = SecretCounter()
+    texts = [b'{\n"a": "%s"\n}' % (b"a" * number) for number in range(2 * MOST_LAYOUTS)]
+
+    assert not any(counter.count_all(texts, [()] * len(texts)))
+    assert not any(counter.count_all(texts, [()] * len(texts)))
+    assert len(counter._layouts) == MOST_LAYOUTS
 
 
 def test_what_is_remembered_is_bounded():

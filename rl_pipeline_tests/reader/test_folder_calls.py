@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -20,7 +21,6 @@ from rl_pipeline.reader.folder_calls import (
     UNUSUAL,
     WHOLE,
     FolderCalls,
-    Reading,
 )
 from rl_pipeline.trial_files.visiting import USUAL
 
@@ -38,11 +38,24 @@ def put(root: Path, name: str, content: bytes = b"{}") -> Path:
     return root / name
 
 
+class Reading(NamedTuple):
+    """A row of what is read."""
+
+    how: int
+    size: int
+    mtime_ns: int
+    inode: int
+    content: bytes
+
+
 def read(calls: FolderCalls, root: Path, *names: str) -> list[Reading]:
     told = calls.read(str(root), names, USUAL)
     assert told is not None
-    assert len(told) == len(names)
-    return told
+    assert told.are_whole == all(how == WHOLE for how in told.how)
+    rows = list(map(Reading, *told))
+    assert len(rows) == len(names)
+    assert [list(map(Reading, *told.one(place))) for place in range(len(names))] == [[row] for row in rows]
+    return rows
 
 
 def test_usual_trials_are_read_with_the_state_of_their_files(calls: FolderCalls, tmp_path: Path):

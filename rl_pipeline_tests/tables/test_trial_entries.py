@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from rl_pipeline.tables.trial_entries import ENTRY_SCHEMA, MANY_PARTS, EntryIndex, EntryParts
+from rl_pipeline.tables.trial_entries import ENTRY_SCHEMA, MANY_ASKED, MANY_PARTS, EntryIndex, EntryParts
 
 
 def entry(folder: str, size: int = 1, *, is_leaf: bool = True, reason: str | None = None) -> pa.Table:
@@ -29,6 +29,31 @@ def test_only_trials_with_nothing_below_are_known_as_such():
     )
 
     assert [folder in index for folder in ("trial", "job", "above", "other", 7)] == [True, False, False, False, False]
+
+
+def test_the_newest_entries_of_few_folders_and_of_many_are_the_same():
+    folders = ["a", "b", "c/é", "a", "d", "b", "e", *(f"more{number}" for number in range(3 * MANY_ASKED))]
+    leaves = [folder not in {"d", "more0"} for folder in folders]
+    told = zip(folders, leaves, strict=True)
+    index = EntryIndex(pa.concat_tables([entry(folder, row, is_leaf=leaf) for row, (folder, leaf) in enumerate(told)]))
+    asked = ["none", "a", "d", "c/é", "", "b", "e", "more0", "more1", "a"]
+
+    assert len(asked) * MANY_ASKED >= len(folders) > MANY_ASKED
+    at_once = index.newest_rows(asked)
+    one_by_one = [index.newest_rows([folder]).tolist() for folder in asked]
+
+    assert at_once.tolist() == [-1, 3, -1, 2, -1, 5, 6, -1, 8, 3]
+    assert one_by_one == [[row] for row in at_once.tolist()]
+    assert [folder for folder in asked if folder in index] == ["a", "c/é", "b", "e", "more1", "a"]
+    assert [folder for folder in asked if folder not in index.folders] == ["none", ""]
+
+
+def test_nothing_is_found_where_nothing_is_known():
+    index = EntryIndex(ENTRY_SCHEMA.empty_table())
+    assert index.newest_rows(["a", "b"]).tolist() == [-1, -1]
+    assert "a" not in index.folders
+    assert "a" not in index
+    assert index.find("a", 1, 1, 1) is None
 
 
 def test_parts_add_up_and_equal_ones_are_one(tmp_path: Path):

@@ -30,14 +30,24 @@ SHARE = 4096  # folders whose state one thread asks for before another is worth 
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-class Reading(NamedTuple):
-    """What was read of the file in one folder."""
+class Readings(NamedTuple):
+    """What was read of the files in some folders: columns with a value for each."""
 
-    how: int  # `UNUSUAL`: the folder is to be looked at; `NOT_READ`: its file is to be read; `WHOLE`
-    size: int
-    mtime_ns: int
-    inode: int
-    content: bytes
+    how: bytes  # `UNUSUAL`: the folder is to be looked at; `NOT_READ`: its file is to be read; `WHOLE`
+    size: list[int]
+    mtime_ns: list[int]
+    inode: list[int]
+    contents: list[bytes]
+
+    @property
+    def are_whole(self) -> bool:
+        """Whether every file was read."""
+        return self.how.count(WHOLE) == len(self.how)
+
+    def one(self, place: int) -> Readings:
+        """What was read of one file."""
+        its = slice(place, place + 1)
+        return Readings(self.how[its], self.size[its], self.mtime_ns[its], self.inode[its], self.contents[its])
 
 
 class States(NamedTuple):
@@ -131,7 +141,7 @@ class FolderCalls:
             )  # fmt: skip
         return States(is_file, columns)
 
-    def read(self, path: str, names: Sequence[str], rules: Rules) -> list[Reading] | None:
+    def read(self, path: str, names: Sequence[str], rules: Rules) -> Readings | None:
         """List some folders, and read the result of each that is a trial's with nothing else to look at.
 
         Args:
@@ -140,7 +150,7 @@ class FolderCalls:
             rules: what is usual in the folder of a trial.
 
         Returns:
-            One for each name; None when the folder cannot be opened.
+            A row for each name; None when the folder cannot be opened.
         """
         above = _opened(path)
         if above is None:
@@ -152,18 +162,19 @@ class FolderCalls:
             os.close(above)
             self._contents.append(room)
 
-    def _read(self, above: int, names: Sequence[str], rules: Rules, room: Any) -> list[Reading]:  # noqa: ANN401 - ctypes
+    def _read(self, above: int, names: Sequence[str], rules: Rules, room: Any) -> Readings:  # noqa: ANN401 - ctypes
         told, count = os.fsencode("\0".join(names)) + b"\0", len(names)
         how, numbers = bytearray(count), (ctypes.c_int64 * (4 * count))()
         self._read_trials(
             above, told, len(told), count, rules.result, rules.sign_of_a_job, rules.parts, len(rules.parts),
             rules.archives, len(rules.archives), room, CONTENT_BYTES, _address(how), numbers,
         )  # fmt: skip
-        columns = [numbers[place * count : (place + 1) * count] for place in range(4)]
-        view, ends = memoryview(room).cast("B"), columns.pop()
+        size, mtime_ns, inode, ends = (numbers[place * count : (place + 1) * count] for place in range(4))
+        view = memoryview(room).cast("B")
         contents = [view[begin:end].tobytes() for begin, end in zip((0, *ends), ends, strict=False)]
-        columns[2] = [inode % 2**64 for inode in columns[2]]
-        return list(map(Reading, how, *columns, contents))
+        if min(inode, default=0) < 0:
+            inode = [number % 2**64 for number in inode]
+        return Readings(bytes(how), size, mtime_ns, inode, contents)
 
 
 class Rules(NamedTuple):
