@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from rl_pipeline.analysis.remembering import remembered
+
 FIRST_STEP = 1
 
 
@@ -23,6 +25,7 @@ class BookedBatches:
     unbooked: pd.DataFrame
 
 
+@remembered
 def book_batches(batches: pd.DataFrame, rows: pd.DataFrame) -> BookedBatches:
     """Training lines (`populations.training_batches`) by whether their step is among the rows of `all_rows`."""
     own = batches.assign(global_step=batches["since_step_marker"].fillna(FIRST_STEP).astype("int64"))

@@ -17,6 +17,7 @@ from rl_pipeline.analysis.estimates import Estimate, FloatArray, plain, ratio
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.intervals import mean_interval, wilson_interval
 from rl_pipeline.analysis.lineage import SAMPLES
+from rl_pipeline.analysis.remembering import remembered
 from rl_pipeline.analysis.series import REWARD, first_logged, values_of
 from rl_pipeline.schema import SOLVED, UNSCORED
 
@@ -149,17 +150,21 @@ def find_populations(frames: ExperimentFrames, rows: pd.DataFrame) -> Population
     )
 
 
+@remembered
 def training_trials(trials: pd.DataFrame) -> pd.DataFrame:
-    """Trials of training; those of evaluations left out."""
-    return trials[~trials["is_eval"].astype(bool)]
+    """Trials of training; those of evaluations left out. Where there is none, these are all, and no copy."""
+    is_eval = trials["is_eval"].astype(bool)
+    return trials[~is_eval] if is_eval.any() else trials
 
 
+@remembered
 def training_batches(batches: pd.DataFrame) -> pd.DataFrame:
     """Batch lines of training; a line that does not tell its mode counts as training."""
-    is_eval = batches["mode"].map(lambda mode: isinstance(mode, str) and mode.startswith("eval"))
-    return batches[~is_eval.astype(bool)]
+    modes = [mode for mode in batches["mode"].unique() if isinstance(mode, str) and mode.startswith("eval")]
+    return batches[~batches["mode"].isin(modes)] if modes else batches
 
 
+@remembered
 def masked_share(batches: pd.DataFrame, rows: pd.DataFrame) -> MaskedShare:
     """Masked trials over the training batches and by step."""
     printed = training_batches(batches)
