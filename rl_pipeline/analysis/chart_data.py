@@ -263,7 +263,8 @@ def _ends(canonical: pd.DataFrame) -> tuple[float | None, float | None, int]:
 
 def turn_bins(trials: pd.DataFrame) -> tuple[TurnBin, ...]:
     """Histogram of turns by outcome: at most `TURN_BINS` bins of equal whole width, and one for the longest trials."""
-    known = trials[trials["n_turns"].notna() & ~trials["is_eval"].fillna(False).astype(bool)]
+    own = training_trials(trials)[["n_turns", "outcome"]]
+    known = own[own["n_turns"].notna()]
     if known.empty:
         return ()
     turns = known["n_turns"].astype("int64")

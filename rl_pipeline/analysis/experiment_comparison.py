@@ -25,7 +25,8 @@ from rl_pipeline.analysis.populations import Populations, find_populations, trai
 from rl_pipeline.analysis.rank_statistics import signed_rank
 from rl_pipeline.analysis.replayed_prompts import pass_metric
 from rl_pipeline.analysis.series import REWARD, all_rows, canonical_of, settled, steps_of, values_of
-from rl_pipeline.schema import SOLVED, UNSCORED
+from rl_pipeline.analysis.trial_outcomes import counts_by_task, has_outcome
+from rl_pipeline.schema import UNSCORED
 
 MASKED_POINTS = 0.05  # difference of masked shares from which rewards mean different things
 TASK_OVERLAP = 0.5  # share of the smaller task set that must be common
@@ -159,11 +160,9 @@ def block_bootstrap_mean(
 
 def _tasks(trials: pd.DataFrame) -> dict[str, tuple[int, int]]:
     own = training_trials(trials)
-    own = own[(own["outcome"] != UNSCORED) & own["task"].notna()]
-    if own.empty:
-        return {}
-    table = (own["outcome"] == SOLVED).groupby(own["task"], sort=True).agg(["size", "sum"])
-    return {str(task): (int(n), int(won)) for task, n, won in table.itertuples(name=None)}
+    counts = counts_by_task(own, ~has_outcome(own, UNSCORED))
+    pairs = zip(counts.trials.tolist(), counts.hits.tolist(), strict=True)
+    return dict(zip(counts.names.tolist(), pairs, strict=True))
 
 
 def _masked(one: ExperimentProfile) -> float | None:

@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
+
+# Columns that neither an analysis nor a page looks at; who only makes these need not hold them.
+UNREAD: Mapping[str, tuple[str, ...]] = {
+    "trials": (
+        "trial_id",
+        "path",
+        "source",
+        "agent",
+        "n_cached_tokens",
+        "cost_usd",
+        "rewards",
+        "exception_message",
+        "job_confidence",
+    ),
+    "vllm_stats": (
+        "prompt_throughput",
+        "swapped",
+        "deferred",
+        "corrupted",
+        "kv_fetch_waiting",
+        "kv_fetch_in_progress",
+        "kv_fetch_done_waiting",
+        "cpu_kv_cache_usage",
+        "external_prefix_cache_hit_rate",
+        "mm_cache_hit_rate",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentFrames:
     """Tables of every job of one experiment, concatenated, and its trials.
 
-    Each frame has exactly the columns of its row class in `schema` (also when it has no row).
+    Each frame has exactly the columns of its row class in `schema` (also when it has no row); where only an analysis
+    and its pages are made of them, those of `UNREAD` may be missing.
     `jobs` is in chain order: by first time in the log, then by job id as a number. Map columns
     hold dicts. Integer columns that may be null are pandas `Int64`; text columns hold str or None.
     """

@@ -18,7 +18,8 @@ from scipy import special
 
 from rl_pipeline.analysis.estimates import DEFAULT_SEED, Estimate, FloatArray, not_measurable
 from rl_pipeline.analysis.intervals import bootstrap_means
-from rl_pipeline.schema import SOLVED, UNSCORED
+from rl_pipeline.analysis.trial_outcomes import counts_by_task, has_outcome
+from rl_pipeline.schema import UNSCORED
 
 RESAMPLES = 2_000
 SCORED, ALL_AS_FAILURES = "scored trials", "all trials, unscored as not solved"
@@ -56,13 +57,8 @@ def pass_at_k(
 
 def attempts_by_task(trials: pd.DataFrame, *, population: str = SCORED) -> tuple[FloatArray, FloatArray]:
     """(attempts, successes) of each task, shape (tasks,), by task name."""
-    named = trials[trials["task"].notna()]
-    if population == SCORED:
-        named = named[named["outcome"] != UNSCORED]
-    if named.empty:
-        return np.zeros(0), np.zeros(0)
-    groups = (named["outcome"] == SOLVED).groupby(named["task"], sort=True).agg(["size", "sum"])
-    return groups["size"].to_numpy(dtype=np.float64), groups["sum"].to_numpy(dtype=np.float64)
+    counts = counts_by_task(trials, ~has_outcome(trials, UNSCORED) if population == SCORED else None)
+    return counts.trials.astype(np.float64), counts.hits.astype(np.float64)
 
 
 def unbiased_pass_at_k(attempts: npt.NDArray[Any], successes: npt.NDArray[Any], k: int) -> FloatArray:

@@ -19,6 +19,7 @@ from rl_pipeline.analysis.intervals import mean_interval, wilson_interval
 from rl_pipeline.analysis.lineage import SAMPLES
 from rl_pipeline.analysis.remembering import remembered
 from rl_pipeline.analysis.series import REWARD, first_logged, values_of
+from rl_pipeline.analysis.trial_outcomes import has_outcome
 from rl_pipeline.schema import SOLVED, UNSCORED
 
 
@@ -128,8 +129,8 @@ class Populations:
 def find_populations(frames: ExperimentFrames, rows: pd.DataFrame) -> Populations:
     """All populations; `rows` of `all_rows`."""
     trials = training_trials(frames.trials)
-    solved = int((trials["outcome"] == SOLVED).sum())
-    unscored = int((trials["outcome"] == UNSCORED).sum())
+    solved = int(has_outcome(trials, SOLVED).sum())
+    unscored = int(has_outcome(trials, UNSCORED).sum())
     trained = mean_interval(
         values_of(rows, REWARD), population="all trained samples, unscored as 0 (steps in the logs)"
     )

@@ -66,7 +66,7 @@ class TrialCourse:
 def trial_course(trials: pd.DataFrame) -> TrialCourse | None:
     """None when no training trial has an end time."""
     own = training_trials(trials)
-    timed = own[own["finished_at"].notna()]
+    timed = own[["finished_at", "exception_type", "exception_class", "outcome", "zone"]][own["finished_at"].notna()]
     if timed.empty:
         return None
     times = pd.to_datetime(timed["finished_at"])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from rl_pipeline.analysis.inputs import UNREAD
 from rl_pipeline.analysis.summary import analyse_experiment
 from rl_pipeline.commands.stage_tables import read_tables
 from rl_pipeline.report.bundle import drafted, write_numbers, write_pages
@@ -36,7 +37,7 @@ def analyse(
     Returns:
         What a helper is to draw, in the order of the marks.
     """
-    frames = frames_of(experiment, read_tables(tables))
+    frames = frames_of(experiment, read_tables(tables), without=UNREAD)
     pa.default_memory_pool().release_unused()
     checkpoints = None if on_disk is None else frozenset(on_disk)
     result = analyse_experiment(frames, load_thresholds(thresholds), checkpoints_on_disk=checkpoints)
