@@ -271,7 +271,7 @@ def turn_bins(trials: pd.DataFrame) -> tuple[TurnBin, ...]:
     longest, usual = int(turns.max()), int(turns.quantile(USUAL_TURNS, interpolation="higher"))
     width = -(-(usual + 1) // TURN_BINS)
     last = min(usual // width + 1, longest // width)  # holds everything beyond as well
-    counts = known.groupby([(turns // width).clip(upper=last), known["outcome"]]).size()
+    counts = known.groupby([(turns // width).clip(upper=last), known["outcome"]]).size().to_dict()
     return tuple(
         TurnBin(
             outcome=outcome,

@@ -39,18 +39,20 @@ def sen_slope(y: FloatArray, x: FloatArray, level: float = 0.95) -> SenSlope:
     """
     run = x[:, np.newaxis] - x
     rising = run > 0
-    slopes = np.sort((y[:, np.newaxis] - y)[rising] / run[rising])
+    slopes = (y[:, np.newaxis] - y)[rising] / run[rising]
     if not slopes.size:
         return SenSlope(math.nan, math.nan, math.nan)
-    middle = float((slopes[(slopes.size - 1) // 2] + slopes[slopes.size // 2]) / 2)
+    middle = [(slopes.size - 1) // 2, slopes.size // 2]
     n = y.size
     variance = (n * (n - 1) * (2 * n + 5) - _tie_term(x) - _tie_term(y)) / 18
     if variance < 0:
-        return SenSlope(middle, math.nan, math.nan)
+        slopes.partition(middle)
+        return SenSlope(float(slopes[middle].sum() / 2), math.nan, math.nan)
     reach = -float(special.ndtri((1 - level) / 2)) * math.sqrt(variance)
     low = max(round((slopes.size - reach) / 2) - 1, 0)
     high = min(round((slopes.size + reach) / 2), slopes.size - 1)
-    return SenSlope(middle, float(slopes[low]), float(slopes[high]))
+    slopes.partition([*middle, low, high])  # these four stand where they would in order
+    return SenSlope(float(slopes[middle].sum() / 2), float(slopes[low]), float(slopes[high]))
 
 
 def _tie_term(values: FloatArray) -> int:

@@ -41,8 +41,9 @@ def markdown_escape(text: str) -> str:
 
 def one_line(text: str) -> str:
     """No line breaks, control or format characters (direction marks would reorder a row)."""
-    kept = (" " if unicodedata.category(sign) in CONTROLS else sign for sign in text)
-    return re.sub(" {2,}", " ", "".join(kept)).strip(" ")
+    if not text.isprintable():  # else there is none of them
+        text = "".join(" " if unicodedata.category(sign) in CONTROLS else sign for sign in text)
+    return re.sub(" {2,}", " ", text).strip(" ")
 
 
 def markdown_finalize(value: object) -> Markup:
