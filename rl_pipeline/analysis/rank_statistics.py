@@ -46,17 +46,16 @@ def sen_slope(y: FloatArray, x: FloatArray, level: float = 0.95) -> SenSlope:
     )
     if not slopes.size:
         return SenSlope(math.nan, math.nan, math.nan)
-    middle = [(slopes.size - 1) // 2, slopes.size // 2]
+    slopes.sort()
+    middle = float((slopes[(slopes.size - 1) // 2] + slopes[slopes.size // 2]) / 2)
     n = y.size
     variance = (n * (n - 1) * (2 * n + 5) - _tie_term(x) - _tie_term(y)) / 18
     if variance < 0:
-        slopes.partition(middle)
-        return SenSlope(float(slopes[middle].sum() / 2), math.nan, math.nan)
+        return SenSlope(middle, math.nan, math.nan)
     reach = -float(special.ndtri((1 - level) / 2)) * math.sqrt(variance)
     low = max(round((slopes.size - reach) / 2) - 1, 0)
     high = min(round((slopes.size + reach) / 2), slopes.size - 1)
-    slopes.partition([*middle, low, high])  # these four stand where they would in order
-    return SenSlope(float(slopes[middle].sum() / 2), float(slopes[low]), float(slopes[high]))
+    return SenSlope(middle, float(slopes[low]), float(slopes[high]))
 
 
 def _rising_slopes(y: FloatArray, x: FloatArray, some: slice) -> FloatArray:

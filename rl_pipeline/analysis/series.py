@@ -77,7 +77,10 @@ def values_of(rows: pd.DataFrame, metric: str) -> FloatArray:
     """Values of one metric, shape (rows,), NaN where missing; all NaN when it was never logged."""
     if metric not in rows.columns:
         return np.full(len(rows), np.nan)
-    return rows[metric].to_numpy(dtype=np.float64, na_value=np.nan)
+    column = rows[metric]
+    if column.dtype == np.float64:
+        return column.to_numpy(copy=True)
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def states_of(rows: pd.DataFrame, metric: str) -> list[str | None]:

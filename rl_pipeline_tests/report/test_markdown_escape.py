@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from rl_pipeline.report.markdown_escape import CONTROLS, markdown_escape, markdown_finalize, one_line
+from rl_pipeline.report.markdown_escape import CONTROLS, NUMBER, markdown_escape, markdown_finalize, one_line
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 # Signs that Markdown or HTML read as anything but themselves, and ordinary ones between them.
@@ -114,3 +114,8 @@ def test_a_text_without_controls_keeps_its_signs(text: str):
     plain = "".join(" " if unicodedata.category(sign) in CONTROLS else sign for sign in text)
 
     assert one_line(text) == re.sub(" {2,}", " ", plain).strip(" ")
+
+
+@given(st.from_regex(NUMBER, fullmatch=True))
+def test_a_number_needs_no_escape(text: str):
+    assert markdown_escape(f"{text} x") == f"{text} x"
