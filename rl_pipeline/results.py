@@ -5,7 +5,7 @@ A process that only analyses imports this, and not the readers that `pipeline` b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,13 +19,18 @@ if TYPE_CHECKING:
     from rl_pipeline.analysis.summary import ExperimentResult
     from rl_pipeline.report.bundle import Bundle
 
+NOTHING: Mapping[str, Sequence[str]] = {}
 
-def frames_of(experiment: str, tables: Mapping[str, pa.Table]) -> ExperimentFrames:
-    """The tables of one experiment as frames."""
+
+def frames_of(
+    experiment: str, tables: Mapping[str, pa.Table], *, without: Mapping[str, Sequence[str]] = NOTHING
+) -> ExperimentFrames:
+    """The tables of one experiment as frames; columns of `without` are left out, by table."""
     from rl_pipeline.analysis.inputs import ExperimentFrames
     from rl_pipeline.tables.frames import to_frame
 
-    return ExperimentFrames(experiment=experiment, **{name: to_frame(table) for name, table in tables.items()})
+    frames = {name: to_frame(table.drop_columns(list(without.get(name, ())))) for name, table in tables.items()}
+    return ExperimentFrames(experiment=experiment, **frames)
 
 
 def load_thresholds(path: Path | None) -> Thresholds:

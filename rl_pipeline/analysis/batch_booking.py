@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from rl_pipeline.analysis.remembering import remembered
+
 FIRST_STEP = 1
 
 
@@ -23,10 +25,11 @@ class BookedBatches:
     unbooked: pd.DataFrame
 
 
+@remembered
 def book_batches(batches: pd.DataFrame, rows: pd.DataFrame) -> BookedBatches:
     """Training lines (`populations.training_batches`) by whether their step is among the rows of `all_rows`."""
     own = batches.assign(global_step=batches["since_step_marker"].fillna(FIRST_STEP).astype("int64"))
-    steps = {(str(job), int(step)) for job, step in zip(rows["job"], rows["global_step"], strict=True)}
-    keys = zip(own["job"], own["global_step"], strict=True)
-    known = pd.Series([(str(job), int(step)) in steps for job, step in keys], index=own.index, dtype=bool)
+    known = pd.Series(False, index=own.index, dtype=bool)
+    for job, steps in rows.groupby("job", sort=False)["global_step"]:
+        known |= (own["job"] == job) & own["global_step"].isin(steps)
     return BookedBatches(booked=own[known], unbooked=own[~known])

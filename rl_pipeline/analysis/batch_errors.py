@@ -11,14 +11,21 @@ what the hidden lines said is unknown.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
 from rl_pipeline.analysis.blocks import TrainingRows
+from rl_pipeline.analysis.estimates import FloatArray
+from rl_pipeline.analysis.remembering import remembered
+from rl_pipeline.analysis.row_groups import row_groups
 
 PREFIX = "batch_errors/"
 FIXED = ("total_batches", "total_instances", "total_successful", "total_failed", "total_masked")
+# Columns of a batch line behind `FIXED`, but for the number of lines.
+COUNTS = ("total", "successful", "failed_groups", "masked")
+KEYS = ["job", "attempt", "step"]
 FIRST_STEP = 1
 
 
@@ -28,45 +35,49 @@ def batch_error_values(rows: TrainingRows, rollout_batches: pd.DataFrame) -> pd.
     Counts per row; `avg_<type>` is exceptions per batch. A type is only present in rows where it
     occurs, NaN elsewhere (so a mean over the column is conditional on occurrence).
     """
+    return _values(rows.keys, rollout_batches)
+
+
+@remembered
+def _values(keys: pd.DataFrame, rollout_batches: pd.DataFrame) -> pd.DataFrame:
     training = rollout_batches[rollout_batches["mode"].ne("eval").fillna(True)]
     booked = training.assign(
-        step=training["since_step_marker"].fillna(FIRST_STEP).astype("int64"), attempt=_attempts_of(rows, training)
+        step=training["since_step_marker"].fillna(FIRST_STEP).astype("int64"), attempt=_attempts_of(keys, training)
     )
-    groups = dict(iter(booked.groupby(["job", "attempt", "step"], sort=False)))
-    records = []
-    for key in rows.keys[["job", "attempt", "step"]].itertuples(index=False, name=None):
-        records.append(_totals(groups[key]) if key in groups else {})
+    counts = {name: booked[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in COUNTS}
+    exceptions = booked["exceptions"].to_numpy()
+    own_keys = list(booked[KEYS].itertuples(index=False, name=None))
+    totals = {
+        own_keys[places[0]]: _totals({name: values[places] for name, values in counts.items()}, exceptions[places])
+        for places in row_groups(booked, KEYS, sort=False)
+    }
+    records = [totals.get(key, {}) for key in keys[KEYS].itertuples(index=False, name=None)]
     columns = list(dict.fromkeys(name for record in records for name in record))
-    return pd.DataFrame(records, index=rows.keys.index, columns=columns, dtype="float64")
+    return pd.DataFrame(records, index=keys.index, columns=columns, dtype="float64")
 
 
-def _attempts_of(rows: TrainingRows, batches: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _attempts_of(keys: pd.DataFrame, batches: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Attempt of each batch: the number of attempts of its job that began before its line."""
     attempts = np.zeros(len(batches), dtype="int64")
-    again = rows.keys[rows.keys["attempt"] > 0].drop_duplicates(["job", "attempt"])
+    again = keys[keys["attempt"] > 0].drop_duplicates(["job", "attempt"])
     for job, line in again[["job", "line"]].itertuples(index=False, name=None):
-        before = rows.keys[(rows.keys["job"] == job) & (rows.keys["line"] < line)]
+        before = keys[(keys["job"] == job) & (keys["line"] < line)]
         # The batches of the first repeated step stand between the block before it and its own.
         start = before["line"].max() if len(before) else 0
         attempts += ((batches["job"] == job) & (batches["line"] > start)).to_numpy(dtype="int64")
     return attempts
 
 
-def _totals(batches: pd.DataFrame) -> dict[str, float]:
-    """The published totals of the batches of one step."""
-    sums = (
-        len(batches),
-        batches["total"].sum(),
-        batches["successful"].sum(),
-        batches["failed_groups"].sum(),
-        batches["masked"].sum(min_count=1),
-    )
-    record = {PREFIX + name: float(value) for name, value in zip(FIXED, sums, strict=True) if pd.notna(value)}
+def _totals(counts: Mapping[str, FloatArray], breakdowns: Iterable[Mapping[str, int] | None]) -> dict[str, float]:
+    """The published totals of the batches of one step: their `COUNTS` as arrays, NaN where one is not printed."""
+    batches, masked = counts["total"].size, counts["masked"][~np.isnan(counts["masked"])]
+    sums = (batches, *(counts[name].sum() for name in COUNTS[:-1]), masked.sum() if masked.size else None)
+    record = {PREFIX + name: float(value) for name, value in zip(FIXED, sums, strict=True) if value is not None}
     exceptions: Counter[str] = Counter()
-    for counts in batches["exceptions"]:
-        exceptions.update(counts or {})
+    for breakdown in breakdowns:
+        exceptions.update(breakdown or {})
     for name, count in exceptions.items():
         if count:
-            record[f"{PREFIX}avg_{name}"] = count / len(batches)
+            record[f"{PREFIX}avg_{name}"] = count / batches
             record[f"{PREFIX}total_{name}"] = float(count)
     return record

@@ -14,13 +14,13 @@ no row.
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from rl_pipeline.analysis.remembering import remembered
 from rl_pipeline.schema import BELOW_RESOLUTION, CONSOLE, JSONL, MIRROR, TIMING, TRAIN
 
 # Full precision first; the console prints four decimals.
@@ -62,31 +62,14 @@ def training_rows(step_metrics: pd.DataFrame, jobs: Iterable[str]) -> TrainingRo
 
     Args:
         step_metrics: the table of that name, rows of a block in printed order; not to be changed afterwards, because
-            what was merged last is remembered: an analysis asks for the same rows again and again.
+            what was merged is remembered: an analysis asks for the same rows again and again.
         jobs: short names in chain order; blocks of other jobs are left out.
     """
-    return _MERGED.rows_of(step_metrics, tuple(jobs))
+    return _training_rows(step_metrics, tuple(jobs))
 
 
-class _Merged:
-    """The rows that were merged last, as long as their table is there."""
-
-    def __init__(self) -> None:
-        self._last: tuple[weakref.ref[pd.DataFrame], tuple[str, ...], TrainingRows] | None = None
-
-    def rows_of(self, step_metrics: pd.DataFrame, jobs: tuple[str, ...]) -> TrainingRows:
-        last = self._last
-        if last is not None and last[0]() is step_metrics and last[1] == jobs:
-            return last[2]
-        rows = _training_rows(step_metrics, jobs)
-        self._last = weakref.ref(step_metrics), jobs, rows
-        return rows
-
-
-_MERGED = _Merged()
-
-
-def _training_rows(step_metrics: pd.DataFrame, jobs: Sequence[str]) -> TrainingRows:
+@remembered
+def _training_rows(step_metrics: pd.DataFrame, jobs: tuple[str, ...]) -> TrainingRows:
     order = {job: place for place, job in enumerate(jobs)}
     wanted = step_metrics["kind"].isin([TRAIN, TIMING]) & step_metrics["global_step"].notna()
     cells = step_metrics[wanted & step_metrics["job"].isin(list(order))].copy()

@@ -263,14 +263,15 @@ def _ends(canonical: pd.DataFrame) -> tuple[float | None, float | None, int]:
 
 def turn_bins(trials: pd.DataFrame) -> tuple[TurnBin, ...]:
     """Histogram of turns by outcome: at most `TURN_BINS` bins of equal whole width, and one for the longest trials."""
-    known = trials[trials["n_turns"].notna() & ~trials["is_eval"].fillna(False).astype(bool)]
+    own = training_trials(trials)[["n_turns", "outcome"]]
+    known = own[own["n_turns"].notna()]
     if known.empty:
         return ()
     turns = known["n_turns"].astype("int64")
     longest, usual = int(turns.max()), int(turns.quantile(USUAL_TURNS, interpolation="higher"))
     width = -(-(usual + 1) // TURN_BINS)
     last = min(usual // width + 1, longest // width)  # holds everything beyond as well
-    counts = known.groupby([(turns // width).clip(upper=last), known["outcome"]]).size()
+    counts = known.groupby([(turns // width).clip(upper=last), known["outcome"]]).size().to_dict()
     return tuple(
         TurnBin(
             outcome=outcome,

@@ -26,11 +26,11 @@ from rl_pipeline.analysis.estimates import (
 )
 from rl_pipeline.analysis.intervals import bootstrap_difference
 from rl_pipeline.analysis.rank_statistics import mann_whitney, midranks, welch
+from rl_pipeline.analysis.resampling import Draws
 
 Values = Sequence[float] | npt.NDArray[Any]
 PERMUTATIONS = 20_000
 ENOUGH_EXTREME = 1_000  # relabellings as extreme as the data after which p is known to 3 %
-DRAWN_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,26 +74,38 @@ def compare(
     permutations: int = PERMUTATIONS,
     seed: int = DEFAULT_SEED,
     population: str = "values",
+    draws: Draws | None = None,
 ) -> Difference:
     """All tests of two samples of shape (n_a,) and (n_b,); NaN are left out.
 
-    `resamples` are those of the bootstrap, `permutations` the relabellings.
+    `resamples` are those of the bootstrap, `permutations` the relabellings; `draws` are those of earlier calls, to
+    be shared.
     """
+    draws = draws or Draws()
     first, second = np.sort(finite(a)), np.sort(finite(b))  # so that their order changes nothing
-    interval = bootstrap_difference(first, second, level=level, resamples=resamples, seed=seed, population=population)
+    interval = bootstrap_difference(
+        first, second, level=level, resamples=resamples, seed=seed, population=population, draws=draws
+    )
     sizes = Difference(a=names[0], b=names[1], mean_difference=interval, n_a=int(first.size), n_b=int(second.size))
     if first.size < 2 or second.size < 2:
         return replace(sizes, reason=f"{names[0]} has {first.size} and {names[1]} {second.size} values; both need two")
     return replace(
         sizes,
-        permutation_p=permutation_p(first, second, permutations=permutations, seed=seed),
+        permutation_p=permutation_p(first, second, permutations=permutations, seed=seed, draws=draws),
         welch_p=welch_p(first, second),
         mann_whitney_p=mann_whitney_p(first, second),
         cliffs_delta=cliffs_delta(first, second),
     )
 
 
-def permutation_p(a: FloatArray, b: FloatArray, *, permutations: int = PERMUTATIONS, seed: int = DEFAULT_SEED) -> float:
+def permutation_p(
+    a: FloatArray,
+    b: FloatArray,
+    *,
+    permutations: int = PERMUTATIONS,
+    seed: int = DEFAULT_SEED,
+    draws: Draws | None = None,
+) -> float:
     """Two-sided p of the difference of means: (1 + relabellings at least as extreme) ÷ (1 + relabellings).
 
     Drawing stops early once `ENOUGH_EXTREME` are found: a p that is not small needs no more digits (Besag &
@@ -102,15 +114,14 @@ def permutation_p(a: FloatArray, b: FloatArray, *, permutations: int = PERMUTATI
     pooled = np.sort(np.concatenate([a, b]))
     observed = abs(float(a.mean() - b.mean())) * (1 - 1e-12)
     total, size = float(pooled.sum()), min(a.size, b.size)
-    generator = np.random.default_rng(seed)
     extreme = drawn = 0
-    while drawn < permutations and extreme < ENOUGH_EXTREME:
-        rows = min(DRAWN_AT_ONCE, permutations - drawn)
-        shuffled = generator.permuted(np.broadcast_to(pooled, (rows, pooled.size)), axis=1)
-        part = shuffled[:, :size].sum(axis=1)
+    for places in (draws or Draws()).relabellings(pooled.size, permutations=permutations, seed=seed):
+        part = pooled.take(places[:, :size]).sum(axis=1)
         difference = np.abs(part / size - (total - part) / (pooled.size - size))
         extreme += int((difference >= observed - 1e-12 * np.abs(pooled).max()).sum())
-        drawn += rows
+        drawn += len(places)
+        if extreme >= ENOUGH_EXTREME:
+            break
     return (1 + extreme) / (1 + drawn)
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 import pandas as pd
 
-from rl_pipeline.analysis.engine_load import engine_lines
-from rl_pipeline.analysis.numbers import finite, maximum, mean
+from rl_pipeline.analysis.engine_load import timed_engine_lines
+from rl_pipeline.analysis.estimates import FloatArray
+from rl_pipeline.analysis.numbers import maximum_of, mean_of
+from rl_pipeline.analysis.row_groups import row_groups
 from rl_pipeline.units import SECONDS_PER_HOUR
 
 BIN_SECONDS = (60, 600, 1800, 3600, 10_800, 21_600, 86_400)
 MAX_BINS = 240
+LOADS = ("running", "waiting", "generation_throughput", "kv_cache_usage")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +51,7 @@ class EngineBin:
 
 def engine_bins(vllm_stats: pd.DataFrame) -> tuple[EngineBin, ...]:
     """Bins over all jobs; empty when no line has a time."""
-    timed = engine_lines(vllm_stats[vllm_stats["logged_at"].notna()])
+    timed = timed_engine_lines(vllm_stats)
     if timed.empty:
         return ()
     times = pd.to_datetime(timed["logged_at"])
@@ -55,24 +59,28 @@ def engine_bins(vllm_stats: pd.DataFrame) -> tuple[EngineBin, ...]:
     seconds = (times - start).dt.total_seconds()
     width = _bin_seconds(float(seconds.max()))
     places = (seconds // width).astype("int64")
+    jobs, place_of = timed["job"].to_numpy(), places.to_numpy()
+    loads = {name: timed[name].to_numpy() for name in LOADS}
     made = []
-    for (job, place), lines in timed.groupby(["job", places.rename("place")], sort=False):
-        made.append(_bin(str(job), int(str(place)), width, start, lines))
+    for lines in row_groups(timed, ["job", places], sort=False):
+        inside = {name: values[lines] for name, values in loads.items()}
+        made.append(_bin(str(jobs[lines[0]]), int(place_of[lines[0]]), width, start, inside))
     return tuple(sorted(made, key=lambda row: row.started_at))
 
 
-def _bin(job: str, place: int, width: int, start: pd.Timestamp, lines: pd.DataFrame) -> EngineBin:
+def _bin(job: str, place: int, width: int, start: pd.Timestamp, lines: Mapping[str, FloatArray]) -> EngineBin:
+    usage = lines["kv_cache_usage"]
     return EngineBin(
         job=job,
         started_at=(start + pd.Timedelta(seconds=place * width)).to_pydatetime(),
         hours=(place + 0.5) * width / SECONDS_PER_HOUR,
         minutes=width / 60,
-        lines=len(lines),
-        running=mean(lines["running"]),
-        waiting=mean(lines["waiting"]),
-        max_waiting=maximum(lines["waiting"]),
-        generation_throughput=mean(lines["generation_throughput"]),
-        kv_cache_usage=finite(np.nanmean(lines["kv_cache_usage"])) if lines["kv_cache_usage"].notna().any() else None,
+        lines=usage.size,
+        running=mean_of(lines["running"]),
+        waiting=mean_of(lines["waiting"]),
+        max_waiting=maximum_of(lines["waiting"]),
+        generation_throughput=mean_of(lines["generation_throughput"]),
+        kv_cache_usage=mean_of(usage),
     )
 
 

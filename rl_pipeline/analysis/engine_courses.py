@@ -6,17 +6,21 @@ lines that show it. More than `MOST_ENGINES` engines are not drawn one by one; `
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from rl_pipeline.analysis.engine_load import engine_lines
-from rl_pipeline.analysis.numbers import mean
+from rl_pipeline.analysis.engine_load import timed_engine_lines
+from rl_pipeline.analysis.estimates import FloatArray
+from rl_pipeline.analysis.numbers import mean_of
+from rl_pipeline.analysis.row_groups import row_groups
 from rl_pipeline.units import SECONDS_PER_HOUR
 
 MOST_ENGINES = 32
 BINS = 48
-KEYS = ["ip", "pid", "engine_index"]
+LOADS = ["running", "generation_throughput", "kv_cache_usage"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,26 +59,36 @@ class EngineCourses:
 
 def engine_courses(vllm_stats: pd.DataFrame) -> EngineCourses | None:
     """None when no line with a time names an engine."""
-    timed = engine_lines(vllm_stats[vllm_stats["logged_at"].notna()])
+    timed = timed_engine_lines(vllm_stats)
     if timed.empty or timed["pid"].isna().all():
         return None
     times = pd.to_datetime(timed["logged_at"])
     seconds = (times - times.min()).dt.total_seconds()
     width = max(60.0, float(seconds.max()) / BINS)
-    table = timed.assign(
-        place=(seconds // width).astype("int64"),
-        engine=[_name(pid, ip) for pid, ip in zip(timed["pid"], timed["ip"], strict=True)],
-    )
+    table = timed[["job", *LOADS]].assign(place=(seconds // width).astype("int64"), engine=_names(timed))
     order = table.groupby(["job", "engine"], sort=False).size().reset_index()
     kept = list(zip(order["job"], order["engine"], strict=True))
     kept.sort(key=lambda key: (list(order["job"]).index(key[0]), key[1].partition("@")[2], key[1]))
     shown = kept[:MOST_ENGINES]
+    keys = list(zip(table["job"], table["engine"], table["place"], strict=True))
+    loads = {name: table[name].to_numpy() for name in LOADS}
     cells = []
-    for (job, engine, place), part in table.groupby(["job", "engine", "place"], sort=True):
+    for lines in row_groups(table, ["job", "engine", "place"], sort=True):
+        job, engine, place = keys[lines[0]]
         if (job, engine) in shown:
-            cells.append(_cell(str(job), str(engine), int(str(place)), width / SECONDS_PER_HOUR, part))
+            inside = {name: values[lines] for name, values in loads.items()}
+            cells.append(_cell(str(job), engine, place, width / SECONDS_PER_HOUR, inside))
     cells.sort(key=lambda cell: (shown.index((cell.job, cell.engine)), cell.hours))
     return EngineCourses(cells=tuple(cells), engines=len(kept), left_out=len(kept) - len(shown))
+
+
+def _names(lines: pd.DataFrame) -> pd.Series[Any]:
+    """The engine of each line; named once for all lines of one."""
+    names = pd.Series(None, index=range(len(lines)), dtype=object)
+    pids, ips = lines["pid"], lines["ip"]
+    for places in row_groups(lines, ["pid", "ip"], sort=False, dropna=False):
+        names.iloc[places] = _name(pids.iloc[places[0]], ips.iloc[places[0]])
+    return names.set_axis(lines.index)
 
 
 def _name(pid: object, ip: object) -> str:
@@ -82,14 +96,14 @@ def _name(pid: object, ip: object) -> str:
     return f"{'?' if pd.isna(pid) else int(str(pid))}@{where}"  # type: ignore[call-overload]
 
 
-def _cell(job: str, engine: str, place: int, length: float, part: pd.DataFrame) -> EngineCell:
+def _cell(job: str, engine: str, place: int, length: float, lines: Mapping[str, FloatArray]) -> EngineCell:
     return EngineCell(
         job=job,
         engine=engine,
         hours=place * length,
         length=length,
-        lines=len(part),
-        running=mean(part["running"]),
-        generation_throughput=mean(part["generation_throughput"]),
-        kv_cache_usage=mean(part["kv_cache_usage"]),
+        lines=lines["running"].size,
+        running=mean_of(lines["running"]),
+        generation_throughput=mean_of(lines["generation_throughput"]),
+        kv_cache_usage=mean_of(lines["kv_cache_usage"]),
     )

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from rl_pipeline.analysis.numbers import finite, maximum, mean, whole
+from rl_pipeline.analysis.remembering import remembered
 
 LOADS = ["running", "waiting", "generation_throughput"]
 CACHES = ["kv_cache_usage", "prefix_cache_hit_rate"]
@@ -71,7 +72,7 @@ class EngineLoad:
 
 def engine_load(job: str, vllm_stats: pd.DataFrame) -> EngineLoad | None:
     """Statistics of one job's engines; None without a line of the job."""
-    lines = engine_lines(vllm_stats[vllm_stats["job"] == job])
+    lines = engine_lines_of_job(vllm_stats, job)
     if lines.empty:
         return None
     by_second = lines.groupby("second", sort=False)
@@ -98,6 +99,18 @@ def engine_load(job: str, vllm_stats: pd.DataFrame) -> EngineLoad | None:
         waiting_share=finite((lines["waiting"].dropna() > 0).mean()),
         preemption_lines=int(lines["preemptions"].notna().sum()),
     )
+
+
+@remembered
+def engine_lines_of_job(stats: pd.DataFrame, job: str) -> pd.DataFrame:
+    """As `engine_lines`, of one job."""
+    return engine_lines(stats[stats["job"] == job])
+
+
+@remembered
+def timed_engine_lines(stats: pd.DataFrame) -> pd.DataFrame:
+    """As `engine_lines`, of all lines with a time."""
+    return engine_lines(stats[stats["logged_at"].notna()])
 
 
 def engine_lines(stats: pd.DataFrame) -> pd.DataFrame:

@@ -19,9 +19,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rl_pipeline.analysis.engine_load import engine_lines
+from rl_pipeline.analysis.engine_load import engine_lines_of_job
 from rl_pipeline.analysis.imbalance import Imbalance, imbalance_of
 from rl_pipeline.analysis.rank_statistics import sen_slope
+from rl_pipeline.analysis.row_groups import row_groups
 from rl_pipeline.analysis.thresholds import SHARED, Thresholds
 
 UNDER_FED, OFF_THE_PATH, WELL_USED = "under-fed", "off the critical path", "well used"
@@ -31,6 +32,8 @@ ENGINE_CLASSES = (UNDER_FED, OFF_THE_PATH, WELL_USED, OVER_SUBSCRIBED, KV_BOUND)
 
 MAX_NUM_SEQS, OWN_P99 = "max_num_seqs", "own 99th percentile"
 SLOPE_SAMPLE = 1000
+IDENTITY = ["job", "ip", "pid", "engine_index"]
+ENGINE_LOADS = ("running", "waiting", "kv_cache_usage", "generation_throughput")
 
 Floats = NDArray[np.float64]
 
@@ -136,25 +139,26 @@ def analyse_engines(
 
 def _lines_by_job(vllm_stats: pd.DataFrame) -> pd.DataFrame:
     """Lines of single engines of every job; where a job prints only servers, those divided by their engines."""
-    parts = [engine_lines(part) for _, part in vllm_stats.groupby("job", sort=False)]
+    parts = [engine_lines_of_job(vllm_stats, job) for job in vllm_stats["job"].unique()]
     return pd.concat(parts) if parts else vllm_stats
 
 
 def _engines(rows: pd.DataFrame) -> tuple[Engine, ...]:
+    loads = {name: numbers_or_nan(rows[name]) for name in ENGINE_LOADS}
     found = []
-    for _, part in rows.groupby(["job", "ip", "pid", "engine_index"], sort=True, dropna=False):
-        first = part.iloc[0]
-        throughput = numbers(part["generation_throughput"])
+    for places in row_groups(rows, IDENTITY, sort=True, dropna=False):
+        first = rows.iloc[places[0]]
+        running, waiting, kv_cache, throughput = (known(loads[name][places]) for name in ENGINE_LOADS)
         found.append(
             Engine(
                 job=str(first["job"]),
                 ip=None if pd.isna(first["ip"]) else str(first["ip"]),
                 pid=None if pd.isna(first["pid"]) else int(first["pid"]),
                 engine_index=None if pd.isna(first["engine_index"]) else int(first["engine_index"]),
-                lines=len(part),
-                running_mean=_mean(numbers(part["running"])),
-                waiting_mean=_mean(numbers(part["waiting"])),
-                kv_cache_mean=_mean(numbers(part["kv_cache_usage"])),
+                lines=len(places),
+                running_mean=_mean(running),
+                waiting_mean=_mean(waiting),
+                kv_cache_mean=_mean(kv_cache),
                 throughput_mean=_mean(throughput),
                 throughput_peak=_largest(throughput),
             )
@@ -170,7 +174,7 @@ def _load(
     preempted = numbers(rows["preemptions"])
     capacity = max_num_seqs or (float(np.percentile(running, 99)) if running.size else None)
     printed = int(rows["repeat_count"].fillna(1).sum())
-    identity = rows[["job", "ip", "pid", "engine_index"]].drop_duplicates()
+    identity = rows[IDENTITY].drop_duplicates()
     peak, middle = _largest(throughput), _median(throughput)
     load = {
         "lines": len(rows),
@@ -256,28 +260,46 @@ def throughput_gain(rows: pd.DataFrame) -> float | None:
     The slope is Theil–Sen's over at most `SLOPE_SAMPLE` lines, evenly spaced; no spread of running means
     no gain. Null without throughput.
     """
-    pairs = rows[["running", "generation_throughput"]].dropna().astype("float64")
-    if len(pairs) < 3:
+    running, throughput = _both(rows, "running", "generation_throughput")
+    if running.size < 3:
         return None
-    chosen = pairs.iloc[np.unique(np.linspace(0, len(pairs) - 1, min(len(pairs), SLOPE_SAMPLE)).astype(int))]
-    middle = float(pairs["generation_throughput"].median())
+    chosen = np.unique(np.linspace(0, running.size - 1, min(running.size, SLOPE_SAMPLE)).astype(int))
+    middle = float(np.median(throughput))
     if middle <= 0:
         return None
-    spread = float(pairs["running"].quantile(0.9) - pairs["running"].quantile(0.1))
-    if spread == 0 or chosen["running"].nunique() < 2:
+    low, high = np.percentile(running, [10, 90])
+    spread = float(high - low)
+    if spread == 0 or np.unique(running[chosen]).size < 2:
         return 0.0
-    slope = float(sen_slope(chosen["generation_throughput"].to_numpy(), chosen["running"].to_numpy()).slope)
+    slope = float(sen_slope(throughput[chosen], running[chosen]).slope)
     return slope * spread / middle
 
 
 def _kv_full_share(rows: pd.DataFrame, full: float) -> float | None:
-    pairs = rows[["kv_cache_usage", "waiting"]].dropna().astype("float64")
-    return float(((pairs["kv_cache_usage"] >= full) & (pairs["waiting"] > 0)).mean()) if len(pairs) else None
+    usage, waiting = _both(rows, "kv_cache_usage", "waiting")
+    return float(((usage >= full) & (waiting > 0)).mean()) if usage.size else None
+
+
+def _both(rows: pd.DataFrame, first: str, second: str) -> tuple[Floats, Floats]:
+    """Two columns over the rows that have both."""
+    a, b = numbers_or_nan(rows[first]), numbers_or_nan(rows[second])
+    both = ~np.isnan(a) & ~np.isnan(b)
+    return a[both], b[both]
 
 
 def numbers(column: pd.Series[float]) -> Floats:
     """A nullable column as floats without its nulls."""
-    return np.asarray(column.dropna(), dtype=np.float64)
+    return known(numbers_or_nan(column))
+
+
+def numbers_or_nan(column: pd.Series[float]) -> Floats:
+    """A nullable column as floats, its nulls as NaN."""
+    return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def known(values: Floats) -> Floats:
+    """Those that are there."""
+    return values[~np.isnan(values)]
 
 
 def ratio(part: float | None, whole: float | None) -> float | None:

@@ -75,7 +75,7 @@ def _by_type(frames: ExperimentFrames) -> tuple[pd.DataFrame, pd.Series[float]]:
     rows = training_rows(frames.step_metrics, [str(job) for job in frames.jobs["job"]])
     values = batch_error_values(rows, frames.rollout_batches)
     keys = rows.keys.rename(columns={"step": "global_step"})[["job", "attempt", "global_step"]]
-    values.index = pd.MultiIndex.from_frame(keys)
+    values = values.set_axis(pd.MultiIndex.from_frame(keys))
     fixed = {PREFIX + name for name in FIXED}
     types = [str(name) for name in values.columns if str(name).startswith(TOTAL) and name not in fixed]
     totals = values[types].fillna(0.0)

@@ -24,7 +24,8 @@ from rl_pipeline.analysis.pass_at_k import SCORED
 from rl_pipeline.analysis.populations import Populations, find_populations, training_trials
 from rl_pipeline.analysis.replayed_prompts import pass_metric
 from rl_pipeline.analysis.series import REWARD, all_rows, canonical_of, settled, steps_of, values_of
-from rl_pipeline.schema import SOLVED, UNSCORED
+from rl_pipeline.analysis.trial_outcomes import counts_by_task, has_outcome
+from rl_pipeline.schema import UNSCORED
 
 MASKED_POINTS = 0.05  # difference of masked shares from which rewards mean different things
 TASK_OVERLAP = 0.5  # share of the smaller task set that must be common
@@ -158,11 +159,9 @@ def block_bootstrap_mean(
 
 def _tasks(trials: pd.DataFrame) -> dict[str, tuple[int, int]]:
     own = training_trials(trials)
-    own = own[(own["outcome"] != UNSCORED) & own["task"].notna()]
-    if own.empty:
-        return {}
-    table = (own["outcome"] == SOLVED).groupby(own["task"], sort=True).agg(["size", "sum"])
-    return {str(task): (int(n), int(won)) for task, n, won in table.itertuples(name=None)}
+    counts = counts_by_task(own, ~has_outcome(own, UNSCORED))
+    pairs = zip(counts.trials.tolist(), counts.hits.tolist(), strict=True)
+    return dict(zip(counts.names.tolist(), pairs, strict=True))
 
 
 def _masked(one: ExperimentProfile) -> float | None:

@@ -15,6 +15,7 @@ from rl_pipeline.analysis.checkpoints import ALPHA, ema
 from rl_pipeline.analysis.estimates import DEFAULT_LEVEL, DEFAULT_SEED, Estimate, FloatArray, not_measurable
 from rl_pipeline.analysis.experiment_comparison import BLOCK
 from rl_pipeline.analysis.metric_overview import thinned
+from rl_pipeline.analysis.remembering import remembered
 from rl_pipeline.analysis.series import REWARD, STEP_SECONDS, WAIT_SECONDS, paired, values_of
 from rl_pipeline.analysis.summary import ExperimentResult
 from rl_pipeline.analysis.trial_analysis import TaskSplit
@@ -82,6 +83,7 @@ def _solved(result: ExperimentResult, tasks: TaskSplit | None) -> Estimate:
     return result.populations.rewards.scored
 
 
+@remembered
 def _wait(canonical: pd.DataFrame) -> FirstNumber:
     """The trainer waiting; in synchronous runs generation, which is on the path by design."""
     for metric, label in ((WAIT_SECONDS, "Waiting for rollouts"), (GENERATE_SECONDS, "Generating")):
@@ -97,6 +99,7 @@ def _wait(canonical: pd.DataFrame) -> FirstNumber:
     )
 
 
+@remembered
 def _speed(canonical: pd.DataFrame) -> FirstNumber:
     seconds = values_of(canonical, STEP_SECONDS)
     seconds = seconds[np.isfinite(seconds) & (seconds > 0)]

@@ -9,7 +9,7 @@ then resample clusters (`cluster_rate_interval`) or widen by the design effect (
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,11 +27,11 @@ from rl_pipeline.analysis.estimates import (
     not_measurable,
     plain,
 )
+from rl_pipeline.analysis.resampling import Draws, Places, resamples_of
 
 Values = Sequence[float] | npt.NDArray[Any]
 # A statistic over the last axis: shape (..., n) → (...).
 Statistic = Callable[[FloatArray], FloatArray]
-CHUNK = 100_000  # numbers drawn at once: memory stays flat, and they stay in the cache of a core
 
 
 def mean_interval(values: Values, *, level: float = DEFAULT_LEVEL, population: str = "values") -> Estimate:
@@ -122,17 +122,47 @@ def bootstrap_interval(
     population: str = "values",
 ) -> Estimate:
     """A statistic (default: mean) of values of shape (n,) with its percentile bootstrap interval."""
-    sample = np.sort(finite(values))  # sorted: the interval does not depend on the order of the values
     compute = statistic or _mean
+    sample = np.sort(finite(values))  # sorted: the interval does not depend on the order of the values
+    drawn = None
+    if sample.size > 1:
+        drawn = _resampled(sample, compute, resamples_of(sample.size, resamples=resamples, seed=seed))
+    return _bootstrap_estimate(sample, compute, drawn, level=level, population=population)
+
+
+def bootstrap_means(
+    samples: Sequence[Values],
+    populations: Sequence[str],
+    *,
+    level: float = DEFAULT_LEVEL,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
+) -> tuple[Estimate, ...]:
+    """The interval that `bootstrap_interval` gives for the mean of each sample; equal sizes are drawn for once."""
+    ordered = [np.sort(finite(values)) for values in samples]
+    drawn: dict[int, FloatArray] = {}
+    for size in sorted({sample.size for sample in ordered if sample.size > 1}):
+        places = [place for place, sample in enumerate(ordered) if sample.size == size]
+        stacked = np.stack([ordered[place] for place in places])
+        means = _resampled(stacked, _mean, resamples_of(size, resamples=resamples, seed=seed))
+        drawn.update(zip(places, means, strict=True))
+    return tuple(
+        _bootstrap_estimate(sample, _mean, drawn.get(place), level=level, population=population)
+        for place, (sample, population) in enumerate(zip(ordered, populations, strict=True))
+    )
+
+
+def _bootstrap_estimate(
+    sample: FloatArray, compute: Statistic, drawn: FloatArray | None, *, level: float, population: str
+) -> Estimate:
     n = int(sample.size)
     if n == 0:
         return not_measurable("no finite value", population=population, method="bootstrap")
     value = plain(compute(sample).item())
-    if n == 1:
+    if drawn is None:
         return Estimate(
-            value=value, n=1, population=population, method="bootstrap", level=level, reason="n = 1, no spread"
+            value=value, n=n, population=population, method="bootstrap", level=level, reason="n = 1, no spread"
         )
-    drawn = _resampled(sample, compute, resamples=resamples, seed=seed)
     return _percentile_estimate(value, drawn, level=level, n=n, population=population, method="bootstrap")
 
 
@@ -145,8 +175,12 @@ def bootstrap_difference(
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
     population: str = "values",
+    draws: Draws | None = None,
 ) -> Estimate:
-    """statistic(a) − statistic(b) (default: means), both resampled independently; n is that of both."""
+    """statistic(a) − statistic(b) (default: means), both resampled independently; n is that of both.
+
+    `draws` are those of earlier calls, to be shared.
+    """
     first, second, compute = np.sort(finite(a)), np.sort(finite(b)), statistic or _mean
     n = int(first.size + second.size)
     if first.size == 0 or second.size == 0:
@@ -155,8 +189,9 @@ def bootstrap_difference(
     if first.size < 2 or second.size < 2:
         reason = "one side has a single value, no spread"
         return Estimate(value=value, n=n, population=population, method="bootstrap", level=level, reason=reason)
-    drawn = _resampled(first, compute, resamples=resamples, seed=seed)
-    drawn = drawn - _resampled(second, compute, resamples=resamples, seed=seed + 1)
+    draws = draws or Draws()
+    drawn = _resampled(first, compute, draws.resamples(first.size, resamples=resamples, seed=seed))
+    drawn = drawn - _resampled(second, compute, draws.resamples(second.size, resamples=resamples, seed=seed + 1))
     return _percentile_estimate(value, drawn, level=level, n=n, population=population, method="bootstrap")
 
 
@@ -199,26 +234,14 @@ def _mean(values: FloatArray) -> FloatArray:
     return np.asarray(values.mean(axis=-1))
 
 
-def _resampled(sample: FloatArray, compute: Statistic, *, resamples: int, seed: int) -> FloatArray:
-    """The statistic of bootstrap samples, shape (resamples,)."""
-    generator = np.random.default_rng(seed)
-    at_once = max(1, CHUNK // sample.size)
-    parts = []
-    for start in range(0, resamples, at_once):
-        rows = min(at_once, resamples - start)
-        parts.append(compute(sample[generator.integers(0, sample.size, size=(rows, sample.size))]))
-    return np.concatenate(parts)
+def _resampled(sample: FloatArray, compute: Statistic, parts: Iterable[Places]) -> FloatArray:
+    """The statistic of bootstrap samples of values of shape (..., n), shape (..., resamples)."""
+    return np.concatenate([compute(sample.take(places, axis=-1)) for places in parts], axis=-1)
 
 
 def _cluster_resampled(won: FloatArray, tried: FloatArray, *, resamples: int, seed: int) -> FloatArray:
-    generator = np.random.default_rng(seed)
-    at_once = max(1, CHUNK // won.size)
-    parts = []
-    for start in range(0, resamples, at_once):
-        rows = min(at_once, resamples - start)
-        picked = generator.integers(0, won.size, size=(rows, won.size))
-        parts.append(won[picked].sum(axis=1) / tried[picked].sum(axis=1))
-    return np.concatenate(parts)
+    parts = resamples_of(won.size, resamples=resamples, seed=seed)
+    return np.concatenate([won.take(places).sum(axis=1) / tried.take(places).sum(axis=1) for places in parts])
 
 
 def _percentile_estimate(

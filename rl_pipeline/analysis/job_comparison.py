@@ -16,6 +16,7 @@ import pandas as pd
 from rl_pipeline.analysis.comparison import Difference, compare, with_holm
 from rl_pipeline.analysis.estimates import Estimate, FloatArray
 from rl_pipeline.analysis.intervals import mean_interval
+from rl_pipeline.analysis.resampling import Draws
 from rl_pipeline.analysis.series import (
     REWARD,
     STEP_SECONDS,
@@ -71,14 +72,18 @@ def compare_jobs(rows: pd.DataFrame, chosen: Sequence[Quantity] | None = None) -
     Rows are those of each job's log, thrown-away steps included since that job trained them; quantities
     without warm-up leave both out.
     """
-    return tuple(_compare(rows, quantity) for quantity in (chosen if chosen is not None else quantities(rows)))
+    draws = Draws()
+    return tuple(_compare(rows, quantity, draws) for quantity in (chosen if chosen is not None else quantities(rows)))
 
 
-def _compare(rows: pd.DataFrame, quantity: Quantity) -> JobMeans:
+def _compare(rows: pd.DataFrame, quantity: Quantity, draws: Draws) -> JobMeans:
     used = settled(canonical_of(rows)) if quantity.without_warm_up else rows
     population = "steps that count, without warm-up" if quantity.without_warm_up else "all steps in the job's log"
     samples = {_link_name(part): quantity.values(part) for _, part in used.groupby("link", sort=True)}
-    pairs = [compare(samples[a], samples[b], names=(a, b), population=population) for a, b in combinations(samples, 2)]
+    pairs = [
+        compare(samples[a], samples[b], names=(a, b), population=population, draws=draws)
+        for a, b in combinations(samples, 2)
+    ]
     return JobMeans(
         quantity=quantity.name,
         unit=quantity.unit,

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rl_pipeline.analysis.comparison import Difference, compare, with_holm
+from rl_pipeline.analysis.resampling import Draws
 from rl_pipeline.analysis.series import REWARD, settled, steps_of, values_of
 from rl_pipeline.analysis.trends import LevelChange, pettitt
 
@@ -42,9 +43,10 @@ def level_breaks(rows: pd.DataFrame, metric: str = REWARD) -> LevelBreaks:
     steady = settled(rows)
     steady = steady[np.isfinite(values_of(steady, metric))]
     starts = rows.groupby("link", sort=True)["global_step"].min().iloc[1:]
+    draws = Draws()
     return LevelBreaks(
         metric=metric,
-        at_restarts=with_holm([_at_restart(steady, metric, int(start)) for start in starts]),
+        at_restarts=with_holm([_at_restart(steady, metric, int(start), draws) for start in starts]),
         within_links={
             str(part["job"].iloc[0]): pettitt(values_of(part, metric), steps_of(part))
             for _, part in steady.groupby("link", sort=True)
@@ -53,10 +55,10 @@ def level_breaks(rows: pd.DataFrame, metric: str = REWARD) -> LevelBreaks:
     )
 
 
-def _at_restart(steady: pd.DataFrame, metric: str, start: int) -> Difference:
+def _at_restart(steady: pd.DataFrame, metric: str, start: int, draws: Draws) -> Difference:
     values, steps = values_of(steady, metric), steps_of(steady)
     names = (f"from step {start}", f"before step {start}")
-    return compare(values[steps >= start], values[steps < start], names=names, population=SETTLED)
+    return compare(values[steps >= start], values[steps < start], names=names, population=SETTLED, draws=draws)
 
 
 def _last_against_first(steady: pd.DataFrame, metric: str) -> Difference | None:

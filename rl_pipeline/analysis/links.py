@@ -20,6 +20,7 @@ import pandas as pd
 
 from rl_pipeline.analysis.blocks import TrainingRows, training_rows
 from rl_pipeline.analysis.inputs import ExperimentFrames
+from rl_pipeline.analysis.remembering import remembered
 
 FRESH, RESUMED, UNKNOWN = "fresh", "resume", "unknown"
 FRESH_EVENTS = ("fresh_start",)
@@ -106,11 +107,16 @@ class Chain:
 
 def find_chain(frames: ExperimentFrames, rows: TrainingRows | None = None) -> Chain:
     """All links of the experiment; jobs without a training block are links without steps."""
-    names = [str(job) for job in frames.jobs["job"]]
-    merged = rows if rows is not None else training_rows(frames.step_metrics, names)
-    times = _times(frames.jobs)
-    ordered, evidence = _order(names, times)
-    links = [link for job in ordered for link in _links_of_job(frames, merged.keys, job, times[job])]
+    if rows is None:
+        rows = training_rows(frames.step_metrics, [str(job) for job in frames.jobs["job"]])
+    return _chain(frames.jobs, frames.job_events, rows.keys)
+
+
+@remembered
+def _chain(jobs: pd.DataFrame, job_events: pd.DataFrame, keys: pd.DataFrame) -> Chain:
+    times = _times(jobs)
+    ordered, evidence = _order([str(job) for job in jobs["job"]], times)
+    links = [link for job in ordered for link in _links_of_job(jobs, job_events, keys, job, times[job])]
     if "time" not in evidence:
         links, corrected = _order_by_restored_step(links)
         evidence = "restored steps (the job ids contradict them)" if corrected else evidence
@@ -172,15 +178,17 @@ def _order(names: Sequence[str], times: dict[str, _Span]) -> tuple[list[str], st
     return list(names), "as listed (no clocks, no job ids)"
 
 
-def _links_of_job(frames: ExperimentFrames, keys: pd.DataFrame, job: str, span: _Span) -> list[Link]:
+def _links_of_job(
+    jobs: pd.DataFrame, job_events: pd.DataFrame, keys: pd.DataFrame, job: str, span: _Span
+) -> list[Link]:
     own = keys[keys["job"] == job]
     attempts = sorted({int(attempt) for attempt in own["attempt"]}) or [0]
-    events = frames.job_events[frames.job_events["job"] == job]
+    events = job_events[job_events["job"] == job]
     links, previous_line = [], 0
     for attempt in attempts:
         part = own[own["attempt"] == attempt]
         first_row = int(part["line"].min()) if len(part) else None
-        first_line, start = _start(frames.jobs, events, job, part, after=previous_line, before=first_row)
+        first_line, start = _start(jobs, events, job, part, after=previous_line, before=first_row)
         links.append(
             Link(
                 index=0,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 
@@ -23,7 +25,25 @@ def whole(value: float | None) -> int | None:
 
 def mean(values: pd.Series[Any]) -> float | None:
     """Mean of the values that are there."""
+    if values.dtype == np.float64:
+        return mean_of(values.to_numpy())
     return finite(values.mean()) if len(values) else None
+
+
+def mean_of(values: npt.NDArray[np.float64]) -> float | None:
+    """The same of an array, to the last digit: what is missing is summed as 0."""
+    is_missing = np.isnan(values)
+    missing = np.count_nonzero(is_missing)
+    if missing == values.size:
+        return None
+    known = np.where(is_missing, 0.0, values) if missing else values
+    return finite(known.sum() / (values.size - missing))
+
+
+def maximum_of(values: npt.NDArray[np.float64]) -> float | None:
+    """Largest of the values of an array that are there."""
+    known = values[~np.isnan(values)]
+    return finite(known.max()) if known.size else None
 
 
 def sample_std(values: pd.Series[Any]) -> float | None:

@@ -17,8 +17,9 @@ import pandas as pd
 from scipy import special
 
 from rl_pipeline.analysis.estimates import DEFAULT_SEED, Estimate, FloatArray, not_measurable
-from rl_pipeline.analysis.intervals import bootstrap_interval
-from rl_pipeline.schema import SOLVED, UNSCORED
+from rl_pipeline.analysis.intervals import bootstrap_means
+from rl_pipeline.analysis.trial_outcomes import counts_by_task, has_outcome
+from rl_pipeline.schema import UNSCORED
 
 RESAMPLES = 2_000
 SCORED, ALL_AS_FAILURES = "scored trials", "all trials, unscored as not solved"
@@ -45,18 +46,19 @@ def pass_at_k(
 ) -> tuple[PassAtK, ...]:
     """One result per k, over trials of the table `trials` that name a task."""
     attempts, successes = attempts_by_task(trials, population=population)
-    return tuple(_one(attempts, successes, k, population, resamples, seed) for k in ks)
+    populations = [f"tasks with at least {k} {population}" for k in ks]
+    rates = [_rates(attempts, successes, k) for k in ks]
+    estimates = bootstrap_means(rates, populations, resamples=resamples, seed=seed)
+    return tuple(
+        _one(attempts, k, estimate if len(values) else _missing(k, population, estimate.population))
+        for k, values, estimate in zip(ks, rates, estimates, strict=True)
+    )
 
 
 def attempts_by_task(trials: pd.DataFrame, *, population: str = SCORED) -> tuple[FloatArray, FloatArray]:
     """(attempts, successes) of each task, shape (tasks,), by task name."""
-    named = trials[trials["task"].notna()]
-    if population == SCORED:
-        named = named[named["outcome"] != UNSCORED]
-    if named.empty:
-        return np.zeros(0), np.zeros(0)
-    groups = (named["outcome"] == SOLVED).groupby(named["task"], sort=True).agg(["size", "sum"])
-    return groups["size"].to_numpy(dtype=np.float64), groups["sum"].to_numpy(dtype=np.float64)
+    counts = counts_by_task(trials, ~has_outcome(trials, UNSCORED) if population == SCORED else None)
+    return counts.trials.astype(np.float64), counts.hits.astype(np.float64)
 
 
 def unbiased_pass_at_k(attempts: npt.NDArray[Any], successes: npt.NDArray[Any], k: int) -> FloatArray:
@@ -76,14 +78,25 @@ def _log_choose(n: FloatArray, k: int) -> FloatArray:
     return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1))
 
 
-def _one(attempts: FloatArray, successes: FloatArray, k: int, population: str, resamples: int, seed: int) -> PassAtK:
+def _rates(attempts: FloatArray, successes: FloatArray, k: int) -> FloatArray:
+    """pass@k of each task with k attempts or more; none when k is not positive."""
     enough = attempts >= k
-    left_out = int((~enough).sum())
-    sized = {"tasks": int(enough.sum()), "tasks_left_out": left_out, "trials": int(attempts[enough].sum())}
-    what = f"tasks with at least {k} {population}"
     if k < 1 or not enough.any():
-        reason = "k must be positive" if k < 1 else f"no task has {k} {population}"
-        return PassAtK(k=k, estimate=not_measurable(reason, population=what, method="task bootstrap"), **sized)
-    values = unbiased_pass_at_k(attempts[enough], successes[enough], k)
-    estimate = bootstrap_interval(np.clip(values, 0.0, 1.0), resamples=resamples, seed=seed, population=what)
-    return PassAtK(k=k, estimate=estimate, **sized)
+        return np.zeros(0)
+    return np.clip(unbiased_pass_at_k(attempts[enough], successes[enough], k), 0.0, 1.0)
+
+
+def _missing(k: int, population: str, what: str) -> Estimate:
+    reason = "k must be positive" if k < 1 else f"no task has {k} {population}"
+    return not_measurable(reason, population=what, method="task bootstrap")
+
+
+def _one(attempts: FloatArray, k: int, estimate: Estimate) -> PassAtK:
+    enough = attempts >= k
+    return PassAtK(
+        k=k,
+        estimate=estimate,
+        tasks=int(enough.sum()),
+        tasks_left_out=int((~enough).sum()),
+        trials=int(attempts[enough].sum()),
+    )

@@ -17,7 +17,9 @@ from rl_pipeline.analysis.estimates import Estimate, FloatArray, plain, ratio
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.intervals import mean_interval, wilson_interval
 from rl_pipeline.analysis.lineage import SAMPLES
+from rl_pipeline.analysis.remembering import remembered
 from rl_pipeline.analysis.series import REWARD, first_logged, values_of
+from rl_pipeline.analysis.trial_outcomes import has_outcome
 from rl_pipeline.schema import SOLVED, UNSCORED
 
 
@@ -127,8 +129,8 @@ class Populations:
 def find_populations(frames: ExperimentFrames, rows: pd.DataFrame) -> Populations:
     """All populations; `rows` of `all_rows`."""
     trials = training_trials(frames.trials)
-    solved = int((trials["outcome"] == SOLVED).sum())
-    unscored = int((trials["outcome"] == UNSCORED).sum())
+    solved = int(has_outcome(trials, SOLVED).sum())
+    unscored = int(has_outcome(trials, UNSCORED).sum())
     trained = mean_interval(
         values_of(rows, REWARD), population="all trained samples, unscored as 0 (steps in the logs)"
     )
@@ -149,17 +151,21 @@ def find_populations(frames: ExperimentFrames, rows: pd.DataFrame) -> Population
     )
 
 
+@remembered
 def training_trials(trials: pd.DataFrame) -> pd.DataFrame:
-    """Trials of training; those of evaluations left out."""
-    return trials[~trials["is_eval"].astype(bool)]
+    """Trials of training; those of evaluations left out. Where there is none, these are all, and no copy."""
+    is_eval = trials["is_eval"].astype(bool)
+    return trials[~is_eval] if is_eval.any() else trials
 
 
+@remembered
 def training_batches(batches: pd.DataFrame) -> pd.DataFrame:
     """Batch lines of training; a line that does not tell its mode counts as training."""
-    is_eval = batches["mode"].map(lambda mode: isinstance(mode, str) and mode.startswith("eval"))
-    return batches[~is_eval.astype(bool)]
+    modes = [mode for mode in batches["mode"].unique() if isinstance(mode, str) and mode.startswith("eval")]
+    return batches[~batches["mode"].isin(modes)] if modes else batches
 
 
+@remembered
 def masked_share(batches: pd.DataFrame, rows: pd.DataFrame) -> MaskedShare:
     """Masked trials over the training batches and by step."""
     printed = training_batches(batches)

@@ -21,6 +21,7 @@ from rl_pipeline.analysis.blocks import TrainingRows, training_rows
 from rl_pipeline.analysis.estimates import FloatArray
 from rl_pipeline.analysis.inputs import ExperimentFrames
 from rl_pipeline.analysis.links import Chain, Link, find_chain
+from rl_pipeline.analysis.remembering import remembered
 from rl_pipeline.schema import BELOW_RESOLUTION, CONSOLE, EVAL, MEASURED, NOT_FINITE, TEXT
 
 # position: place of the row in its link, from 0.
@@ -38,10 +39,16 @@ def all_rows(
     frames: ExperimentFrames, chain: Chain | None = None, *, warm_up_steps: int = WARM_UP_STEPS
 ) -> pd.DataFrame:
     """Every (link, step) row in chain order; `canonical` marks the ones whose weights went on."""
-    rows = training_rows(frames.step_metrics, [str(job) for job in frames.jobs["job"]])
-    chain = chain or find_chain(frames, rows)
-    keys = _keys(rows, frames.step_metrics, chain, warm_up_steps)
-    states = _states(rows, frames.step_metrics)
+    jobs = tuple(str(job) for job in frames.jobs["job"])
+    chain = chain or find_chain(frames, training_rows(frames.step_metrics, jobs))
+    return _rows_of_links(frames.step_metrics, jobs, chain, warm_up_steps)
+
+
+@remembered
+def _rows_of_links(step_metrics: pd.DataFrame, jobs: tuple[str, ...], chain: Chain, warm_up_steps: int) -> pd.DataFrame:
+    rows = training_rows(step_metrics, jobs)
+    keys = _keys(rows, step_metrics, chain, warm_up_steps)
+    states = _states(rows, step_metrics)
     wide = pd.concat([keys, rows.values, states], axis=1)
     return wide.sort_values(["link", "line", "global_step"], kind="stable").reset_index(drop=True)
 
@@ -53,12 +60,14 @@ def canonical_steps(
     return canonical_of(all_rows(frames, chain, warm_up_steps=warm_up_steps))
 
 
+@remembered
 def canonical_of(rows: pd.DataFrame) -> pd.DataFrame:
     """The canonical ones among `all_rows`, by ascending step."""
     kept = rows[rows["canonical"].astype(bool)]
     return kept.sort_values("global_step", kind="stable").reset_index(drop=True)
 
 
+@remembered
 def settled(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows without the warm-up steps of each link."""
     return rows[~rows["is_warm_up"].astype(bool)].reset_index(drop=True)
@@ -68,7 +77,10 @@ def values_of(rows: pd.DataFrame, metric: str) -> FloatArray:
     """Values of one metric, shape (rows,), NaN where missing; all NaN when it was never logged."""
     if metric not in rows.columns:
         return np.full(len(rows), np.nan)
-    return rows[metric].to_numpy(dtype=np.float64, na_value=np.nan)
+    column = rows[metric]
+    if column.dtype == np.float64:
+        return column.to_numpy(copy=True)
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def states_of(rows: pd.DataFrame, metric: str) -> list[str | None]:

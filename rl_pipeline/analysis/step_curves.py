@@ -109,9 +109,25 @@ def _points(canonical: pd.DataFrame, metric: str) -> tuple[CurvePoint, ...]:
         }
     )
     table = table[np.isfinite(table["value"])]
-    width = -(-len(table) // MOST_POINTS) if len(table) else 1
-    keys = [table["link"], (table["step"] - 1) // width]
-    bins = table.groupby(keys, sort=True).agg(
+    bins = _binned(table) if len(table) > MOST_POINTS else table.sort_values(["link", "step"]).assign(steps=1)
+    columns = ("job", "step", "steps", "value", "smoothed", "below", "warm_up")
+    return tuple(
+        CurvePoint(
+            job=str(job),
+            step=int(step),
+            steps=int(steps),
+            value=float(value),
+            smoothed=float(smoothed),
+            below_resolution=bool(below),
+            is_warm_up=bool(warm_up),
+        )
+        for job, step, steps, value, smoothed, below, warm_up in bins[list(columns)].itertuples(index=False, name=None)
+    )
+
+
+def _binned(table: pd.DataFrame) -> pd.DataFrame:
+    width = -(-len(table) // MOST_POINTS)
+    return table.groupby([table["link"], (table["step"] - 1) // width], sort=True).agg(
         job=("job", "first"),
         step=("step", "min"),
         steps=("step", "size"),
@@ -119,16 +135,4 @@ def _points(canonical: pd.DataFrame, metric: str) -> tuple[CurvePoint, ...]:
         smoothed=("smoothed", "last"),
         below=("below", "all"),
         warm_up=("warm_up", "all"),
-    )
-    return tuple(
-        CurvePoint(
-            job=str(row.job),
-            step=int(row.step),
-            steps=int(row.steps),
-            value=float(row.value),
-            smoothed=float(row.smoothed),
-            below_resolution=bool(row.below),
-            is_warm_up=bool(row.warm_up),
-        )
-        for row in bins.itertuples()
     )

@@ -15,7 +15,8 @@ from rl_pipeline.analysis.comparison import Difference, compare
 from rl_pipeline.analysis.estimates import plain
 from rl_pipeline.analysis.populations import training_trials
 from rl_pipeline.analysis.rank_statistics import signed_rank
-from rl_pipeline.schema import SOLVED, UNSCORED
+from rl_pipeline.analysis.trial_outcomes import Flags, counts_by_task, has_outcome, tasks_of
+from rl_pipeline.schema import UNSCORED
 
 LARGEST = 5
 
@@ -64,14 +65,12 @@ class TaskChanges:
 def task_changes(trials: pd.DataFrame, *, minimum_attempts: int = 4) -> TaskChanges:
     """First against last third of the scored training trials with an end time and a task."""
     own = training_trials(trials)
-    own = own[(own["outcome"] != UNSCORED) & own["task"].notna() & own["finished_at"].notna()]
-    own = own.sort_values(["finished_at", "trial"], kind="stable")
-    third = len(own) // 3
+    known = ~has_outcome(own, UNSCORED) & (tasks_of(own).places >= 0) & own["finished_at"].notna().to_numpy()
+    third = int(known.sum()) // 3
     if third == 0:
         return _nothing("fewer than three scored trials with a task and an end time")
-    first, last = _rates(own.head(third)), _rates(own.tail(third))
+    first, last = (_rates(own, part, minimum_attempts) for part in _thirds(own, known, third))
     both = first.add_suffix("_first").join(last.add_suffix("_last"), how="inner")
-    both = both[(both["size_first"] >= minimum_attempts) & (both["size_last"] >= minimum_attempts)]
     if both.empty:
         return _nothing(f"no task has {minimum_attempts} scored attempts in the first and in the last third")
     changes = tuple(
@@ -107,8 +106,26 @@ def _summary(changes: tuple[TaskChange, ...]) -> TaskChanges:
     )
 
 
-def _rates(trials: pd.DataFrame) -> pd.DataFrame:
-    return (trials["outcome"] == SOLVED).groupby(trials["task"], sort=True).agg(["size", "sum"])
+def _thirds(trials: pd.DataFrame, known: Flags, third: int) -> tuple[Flags, Flags]:
+    """Which trials ended first, and which last, among the known ones; at one time they go by name."""
+    places = np.flatnonzero(known)
+    times = trials["finished_at"].to_numpy()[places]
+    order = np.argsort(times, kind="stable")
+    for edge in (times[order[third - 1]], times[order[-third]]):
+        same = np.flatnonzero(times[order] == edge)
+        names = trials["trial"].to_numpy()[places[order[same]]]
+        order[same] = order[same][np.argsort(names, kind="stable")]
+    first, last = np.zeros(len(trials), dtype=bool), np.zeros(len(trials), dtype=bool)
+    first[places[order[:third]]] = True
+    last[places[order[-third:]]] = True
+    return first, last
+
+
+def _rates(trials: pd.DataFrame, part: Flags, minimum_attempts: int) -> pd.DataFrame:
+    """Attempts and solved ones of the tasks with enough attempts in one part."""
+    counts = counts_by_task(trials, part)
+    rates = pd.DataFrame({"size": counts.trials, "sum": counts.hits}, index=pd.Index(counts.names, dtype=object))
+    return rates[counts.trials >= minimum_attempts]
 
 
 def _nothing(reason: str) -> TaskChanges:

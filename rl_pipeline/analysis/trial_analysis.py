@@ -16,8 +16,10 @@ from rl_pipeline.analysis.estimates import Estimate, FloatArray, ratio
 from rl_pipeline.analysis.intervals import cluster_rate_interval, mean_interval, wilson_interval
 from rl_pipeline.analysis.pass_at_k import SCORED, attempts_by_task
 from rl_pipeline.analysis.populations import training_trials
+from rl_pipeline.analysis.trial_outcomes import has_outcome
 from rl_pipeline.schema import OUTCOMES, UNSCORED
 
+OUTCOME_COLUMNS = ["n_turns", "n_output_tokens", "agent_execution_s"]
 PHASES = ("environment_setup_s", "agent_setup_s", "agent_execution_s", "verifier_s")
 BOOTSTRAPS = 2_000
 
@@ -135,11 +137,11 @@ class TrialAnalysis:
 def analyse_trials(trials: pd.DataFrame) -> TrialAnalysis:
     """All of it, from the table `trials`."""
     own = training_trials(trials)
-    is_unscored = own["outcome"] == UNSCORED
+    is_unscored = has_outcome(own, UNSCORED)
     return TrialAnalysis(
         trials=len(own),
         eval_trials=len(trials) - len(own),
-        outcomes=tuple(_outcome(own[own["outcome"] == outcome], outcome) for outcome in OUTCOMES),
+        outcomes=tuple(_outcome(own[OUTCOME_COLUMNS][has_outcome(own, outcome)], outcome) for outcome in OUTCOMES),
         classes=_classes(own),
         exceptions=_exceptions(own),
         without_exception=int(own["exception_type"].isna().sum()),
@@ -202,7 +204,8 @@ def _outcome(trials: pd.DataFrame, outcome: str) -> OutcomeGroup:
 
 
 def _exceptions(trials: pd.DataFrame) -> tuple[ExceptionGroup, ...]:
-    failed = trials[trials["exception_type"].notna()]
+    columns = ["exception_type", "exception_class", "outcome", "is_masked", "n_turns"]
+    failed = trials[columns][trials["exception_type"].notna()]
     groups = [_exception(part, str(name), len(trials)) for name, part in failed.groupby("exception_type", sort=True)]
     return tuple(sorted(groups, key=lambda group: -group.trials))
 

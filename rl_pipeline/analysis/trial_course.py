@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
 import pandas as pd
 
 from rl_pipeline.analysis.populations import training_trials
@@ -66,7 +67,7 @@ class TrialCourse:
 def trial_course(trials: pd.DataFrame) -> TrialCourse | None:
     """None when no training trial has an end time."""
     own = training_trials(trials)
-    timed = own[own["finished_at"].notna()]
+    timed = own[["finished_at", "exception_type", "exception_class", "outcome", "zone"]][own["finished_at"].notna()]
     if timed.empty:
         return None
     times = pd.to_datetime(timed["finished_at"])
@@ -75,14 +76,14 @@ def trial_course(trials: pd.DataFrame) -> TrialCourse | None:
     width = next((w for w in BIN_SECONDS if float(seconds.max()) / w <= MOST_BINS), BIN_SECONDS[-1])
     place = (seconds // width).astype("int64")
     failed = timed["exception_type"].notna()
-    classes = timed["exception_class"].where(timed["exception_class"].notna(), NO_CLASS)[failed].astype(str)
+    classes = timed["exception_class"].where(timed["exception_class"].notna(), NO_CLASS)[failed]
     ordered = [
         str(name) for name in classes.value_counts().sort_index().sort_values(ascending=False, kind="stable").index
     ]
     zones = timed["zone"].dropna().unique()
     return TrialCourse(
         minutes=width / 60,
-        outcomes=_cells(place, timed["outcome"].astype(str), place, list(OUTCOMES), start, width),
+        outcomes=_cells(place, timed["outcome"], place, list(OUTCOMES), start, width),
         failures=_cells(place[failed], classes, place, ordered, start, width),
         without_time=len(own) - len(timed),
         zone=str(zones[0]) if len(zones) == 1 and timed["zone"].notna().all() else None,
@@ -97,8 +98,8 @@ def _cells(
     start: pd.Timestamp,
     width: int,
 ) -> tuple[CourseCell, ...]:
-    counts = pd.DataFrame({"place": place, "kind": kinds}).groupby(["place", "kind"]).size()
-    totals = all_places.value_counts()
+    counts = pd.DataFrame({"place": place, "kind": kinds}).groupby(["place", "kind"]).size().to_dict()
+    totals = dict(zip(*(part.tolist() for part in np.unique(all_places, return_counts=True)), strict=True))
     return tuple(
         CourseCell(
             started_at=(start + pd.Timedelta(seconds=int(bin_) * width)).to_pydatetime(),
@@ -107,7 +108,7 @@ def _cells(
             trials=int(number),
             of_trials=int(totals[bin_]),
         )
-        for bin_ in sorted(totals.index)
+        for bin_ in totals
         for kind in order
         if (number := counts.get((bin_, kind), 0))
     )

@@ -137,7 +137,7 @@ def _offsets(start: Micros, end: Micros, windows: _Windows, trial_zone: str | No
 
 
 def _estimated(start: Micros, end: Micros, windows: _Windows) -> Offsets:
-    held, cut = np.array([_held_and_cut(start + offset, end + offset, windows) for offset in OFFSETS]).T
+    held, cut = np.array([_held_and_cut(start, end, windows, int(offset)) for offset in OFFSETS]).T
     slack = SLACK * start.size
     if held.max() >= NEARLY_ALL * start.size:
         good = held >= held.max() - slack
@@ -169,10 +169,10 @@ def _clean(held: Micros, cut: Micros, slack: float) -> npt.NDArray[np.bool_]:
     return np.asarray(clean & (held >= held[clean].max() - slack))
 
 
-def _held_and_cut(start: Micros, end: Micros, windows: _Windows) -> tuple[int, int]:
+def _held_and_cut(start: Micros, end: Micros, windows: _Windows, offset: int) -> tuple[int, int]:
     """Trials inside one window with both ends, and trials across an edge of one but inside none."""
     held, cut = np.zeros(start.size, dtype=bool), np.zeros(start.size, dtype=bool)
-    for first, last in zip(windows.first, windows.last, strict=True):
+    for first, last in zip(windows.first - offset, windows.last - offset, strict=True):
         held |= (start >= first) & (end <= last)
         cut |= ((start < first) & (end >= first)) | ((start <= last) & (end > last))
     return int(held.sum()), int((cut & ~held).sum())

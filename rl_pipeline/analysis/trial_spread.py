@@ -16,6 +16,7 @@ import pandas as pd
 from rl_pipeline.analysis.estimates import Estimate
 from rl_pipeline.analysis.intervals import wilson_interval
 from rl_pipeline.analysis.populations import training_trials
+from rl_pipeline.analysis.trial_outcomes import has_outcome
 from rl_pipeline.schema import OUTCOMES, SOLVED, UNSCORED
 
 STEPS_OF_DECADE = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0)
@@ -76,15 +77,13 @@ def _spread(trials: pd.DataFrame, column: str) -> Spread | None:
     if not known.any():
         return None
     edges = decade_edges(float(values[known].min()), float(values[known].max()))
-    outcomes = own["outcome"].to_numpy()
+    of_outcome = {outcome: values[known & has_outcome(own, outcome)] for outcome in OUTCOMES}
     bins = []
     for outcome in OUTCOMES:
-        counts, _ = np.histogram(values[known & (outcomes == outcome)], bins=edges)
+        counts, _ = np.histogram(of_outcome[outcome], bins=edges)
         pairs = zip(edges[:-1], edges[1:], counts, strict=True)
         bins += [SpreadBin(outcome=outcome, low=float(a), high=float(b), trials=int(n)) for a, b, n in pairs if n]
-    medians = {
-        o: float(np.median(values[known & (outcomes == o)])) for o in OUTCOMES if (known & (outcomes == o)).any()
-    }
+    medians = {outcome: float(np.median(found)) for outcome, found in of_outcome.items() if found.size}
     return Spread(bins=tuple(bins), medians=medians, without=int((~known).sum()))
 
 
@@ -103,8 +102,7 @@ def solve_rate_by_context(trials: pd.DataFrame) -> tuple[ContextBin, ...]:
     turns, prompts = _numbers(own["n_turns"]), _numbers(own["n_input_tokens"])
     with np.errstate(divide="ignore", invalid="ignore"):
         context = np.where(turns > 0, prompts / turns, np.nan)
-    outcomes = own["outcome"].to_numpy()
-    scored = np.isfinite(context) & (outcomes != UNSCORED)
+    scored, solved = np.isfinite(context) & ~has_outcome(own, UNSCORED), has_outcome(own, SOLVED)
     count = min(CONTEXT_BINS, int(scored.sum()) // FEWEST_PER_BIN)
     if count < 2:
         return ()
@@ -115,7 +113,7 @@ def solve_rate_by_context(trials: pd.DataFrame) -> tuple[ContextBin, ...]:
             low=float(edges[i]),
             high=float(edges[i + 1]),
             rate=wilson_interval(
-                int((scored & (place == i) & (outcomes == SOLVED)).sum()),
+                int((scored & (place == i) & solved).sum()),
                 int((scored & (place == i)).sum()),
                 population="scored trials of that context",
             ),

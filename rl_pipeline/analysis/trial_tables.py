@@ -7,10 +7,13 @@ published number stands what it leaves out: trials without a turn count, trials 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from rl_pipeline.analysis.numbers import maximum, mean, minimum, sample_std, whole
+from rl_pipeline.analysis.populations import training_trials
+from rl_pipeline.analysis.trial_outcomes import has_outcome
 from rl_pipeline.schema import SOLVED, UNSCORED, UNSOLVED
 
 NO_EXCEPTION = "No exception"
@@ -119,27 +122,26 @@ class TrialTables:
 
 def trial_tables(all_trials: pd.DataFrame) -> TrialTables | None:
     """Tables over the `trials` frame; None without a training trial."""
-    is_eval = all_trials["is_eval"].fillna(False).astype(bool)
-    trials = all_trials[~is_eval]
+    trials = training_trials(all_trials)
     if trials.empty:
         return None
     return TrialTables(
         total=len(trials),
-        evaluation_trials=int(is_eval.sum()),
-        turn_count=_turn_count(trials),
+        evaluation_trials=len(all_trials) - len(trials),
+        turn_count=_turn_count(trials["n_turns"]),
         exception_distribution=_exception_distribution(trials),
         turns_by_exception=_turns_by_exception(trials),
         turns_by_outcome=tuple(
-            NamedTurns(name=name, turns=_turn_count(trials[trials["outcome"] == outcome]))
+            NamedTurns(name=name, turns=_turn_count(trials["n_turns"][has_outcome(trials, outcome)]))
             for outcome, name in OUTCOME_NAMES.items()
-            if (trials["outcome"] == outcome).any()
+            if has_outcome(trials, outcome).any()
         ),
         reward_summary=_reward_summary(trials),
     )
 
 
-def _turn_count(trials: pd.DataFrame) -> TurnCount:
-    turns = trials["n_turns"].dropna().astype("float64")
+def _turn_count(of_trials: pd.Series[Any]) -> TurnCount:
+    turns = of_trials.dropna().astype("float64")
     return TurnCount(
         mean=mean(turns),
         median=float(turns.median()) if len(turns) else None,
@@ -147,7 +149,7 @@ def _turn_count(trials: pd.DataFrame) -> TurnCount:
         min=whole(minimum(turns)),
         max=whole(maximum(turns)),
         count=len(turns),
-        without=len(trials) - len(turns),
+        without=len(of_trials) - len(turns),
     )
 
 
@@ -165,14 +167,14 @@ def _exception_distribution(trials: pd.DataFrame) -> tuple[ExceptionCount, ...]:
 
 def _turns_by_exception(trials: pd.DataFrame) -> tuple[NamedTurns, ...]:
     names = trials["exception_type"].where(trials["exception_type"].notna(), NO_EXCEPTION)
-    rows = [NamedTurns(name=str(name), turns=_turn_count(group)) for name, group in trials.groupby(names)]
+    rows = [NamedTurns(name=str(name), turns=_turn_count(group)) for name, group in trials["n_turns"].groupby(names)]
     return tuple(sorted(rows, key=lambda row: (row.turns.mean is None, -(row.turns.mean or 0.0), row.name)))
 
 
 def _reward_summary(trials: pd.DataFrame) -> RewardSummary:
     rewards = trials["reward"].dropna().astype("float64")
-    scored = int((trials["outcome"] != UNSCORED).sum())
-    solved = int((trials["outcome"] == SOLVED).sum())
+    scored = len(trials) - int(has_outcome(trials, UNSCORED).sum())
+    solved = int(has_outcome(trials, SOLVED).sum())
     return RewardSummary(
         trials_with_reward=scored,
         unscored=len(trials) - scored,

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
 
-from rl_pipeline.analysis.inputs import UNREAD_OF_TRIALS
+from rl_pipeline.analysis.inputs import UNREAD
 from rl_pipeline.analysis.summary import analyse_experiment
 from rl_pipeline.commands.stage_tables import read_tables
 from rl_pipeline.report.bundle import drafted, write_numbers, write_pages
-from rl_pipeline.report.bundle_names import CHARTS
+from rl_pipeline.report.bundle_names import CHARTS, HTML_REPORT, MARKDOWN_REPORT
 from rl_pipeline.report.page.chart_messages import asked
+from rl_pipeline.report.page.render import page_environment
 from rl_pipeline.report.page.stand_ins import stand_ins
+from rl_pipeline.report.render import compile_templates, markdown_environment
 from rl_pipeline.results import frames_of, load_thresholds
-from rl_pipeline.schema import Trial
 
 
 def prepare() -> None:
-    """Nothing: what calling this needs, the analysis needs too, and it is imported now."""
+    """Import what is needed later, and compile the templates; what calling this needs, the analysis needs too."""
+    import_module("rl_pipeline.tables.frames")
+    compile_templates(page_environment(), HTML_REPORT)
+    compile_templates(markdown_environment(), MARKDOWN_REPORT)
 
 
 def analyse(
@@ -38,7 +43,7 @@ def analyse(
     Returns:
         What a helper is to draw, in the order of the marks.
     """
-    frames = frames_of(experiment, read_tables(tables, without={Trial.TABLE: UNREAD_OF_TRIALS}))
+    frames = frames_of(experiment, read_tables(tables), without=UNREAD)
     pa.default_memory_pool().release_unused()
     checkpoints = None if on_disk is None else frozenset(on_disk)
     result = analyse_experiment(frames, load_thresholds(thresholds), checkpoints_on_disk=checkpoints)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,12 +16,6 @@ def write_tables(tables: Mapping[str, pa.Table], folder: Path) -> None:
             writer.write_table(table)
 
 
-def read_tables(folder: Path, *, without: Mapping[str, Sequence[str]] | None = None) -> dict[str, pa.Table]:
-    """The tables in a folder, mapped into memory.
-
-    Args:
-        folder: of `write_tables`.
-        without: columns to leave out, by table; they are not even looked at.
-    """
-    tables = {path.name: pa.ipc.open_file(pa.memory_map(str(path))).read_all() for path in sorted(folder.iterdir())}
-    return {name: table.drop_columns(list((without or {}).get(name, ()))) for name, table in tables.items()}
+def read_tables(folder: Path) -> dict[str, pa.Table]:
+    """The tables in a folder, mapped into memory."""
+    return {path.name: pa.ipc.open_file(pa.memory_map(str(path))).read_all() for path in sorted(folder.iterdir())}

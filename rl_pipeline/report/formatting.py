@@ -165,7 +165,9 @@ def sentence_case(text: str) -> str:
 
 def typographic(text: str) -> str:
     """The same text for pages: real minus signs, no line break between a number and its percent or times sign."""
-    signed_text = "".join(MINUS if is_minus(text, place) else sign for place, sign in enumerate(text))
+    signed_text = text
+    if "-" in text:
+        signed_text = "".join(MINUS if is_minus(text, place) else sign for place, sign in enumerate(text))
     return LOOSE_PERCENT.sub(rf"\1{NARROW_SPACE}\2", signed_text)
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
+
 from rl_pipeline import __version__
 from rl_pipeline.analysis.experiment_card import experiment_card
 from rl_pipeline.analysis.inputs import ExperimentFrames
@@ -70,4 +72,6 @@ def _cell(value: Any) -> Any:  # noqa: ANN401 - a cell of a frame
 
 def to_text(document: dict[str, JsonValue]) -> str:
     """The document as text; the same input gives the same bytes."""
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    # The standard library's fast encoder knows no indentation.
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    return msgspec.json.format(text, indent=1) + "\n"

@@ -22,6 +22,7 @@ BARE_LINK = re.compile(
 )
 # `[0.1, 0.2]` reads as it is: nothing that follows can make a link of it.
 INTERVAL = re.compile(r"\[([-+−]?\d+(?:\.\d+)?), ([-+−]?\d+(?:\.\d+)?)\](?![(\[:])")
+NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?%?")
 INTERVAL_OPEN, INTERVAL_CLOSE = "\ue000", "\ue001"  # private characters; `one_line` has removed those of the text
 ENTITIES = {":": "&#58;", "@": "&#64;"}
 CONTROLS = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
@@ -29,6 +30,8 @@ CONTROLS = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 
 def markdown_escape(text: str) -> str:
     """The text as one line of inert Markdown."""
+    if NUMBER.fullmatch(text):  # most cells
+        return text
     line = one_line(text)
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = INTERVAL.sub(rf"{INTERVAL_OPEN}\1, \2{INTERVAL_CLOSE}", line)
@@ -41,8 +44,9 @@ def markdown_escape(text: str) -> str:
 
 def one_line(text: str) -> str:
     """No line breaks, control or format characters (direction marks would reorder a row)."""
-    kept = (" " if unicodedata.category(sign) in CONTROLS else sign for sign in text)
-    return re.sub(" {2,}", " ", "".join(kept)).strip(" ")
+    if not text.isprintable():  # else there is none of them
+        text = "".join(" " if unicodedata.category(sign) in CONTROLS else sign for sign in text)
+    return re.sub(" {2,}", " ", text).strip(" ")
 
 
 def markdown_finalize(value: object) -> Markup:

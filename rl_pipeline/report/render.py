@@ -52,6 +52,14 @@ def markdown_environment(folder: Path | None = None) -> Environment:
     )
 
 
+def compile_templates(environment: Environment, page: str) -> None:
+    """Compile a page and the parts of its kind, so that they are ready when it is written."""
+    kind = Path(page).suffix
+    for name in environment.list_templates():
+        if name == page or (name.startswith("parts/") and name.endswith(kind)):
+            environment.get_template(name)
+
+
 def render_markdown(name: str, **values: Any) -> str:  # noqa: ANN401 - views of any kind
     """One page from its template; runs of empty lines become one."""
     text = markdown_environment().get_template(name).render(**values)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rl_pipeline.analysis import numbers
 
@@ -32,3 +35,13 @@ def test_nothing_has_no_statistic(statistic):
 def test_a_sum_leaves_out_what_is_missing():
     assert numbers.total(pd.Series([1.0, math.nan, 2.0])) == 3.0
     assert numbers.whole(3.0) == 3
+
+
+@given(st.lists(st.floats(-1e6, 1e6) | st.just(math.nan), max_size=300))
+def test_a_mean_and_a_maximum_of_an_array_are_those_of_pandas_to_the_last_digit(values: list[float]):
+    array = np.array(values, dtype=np.float64)
+    series = pd.Series(array)
+
+    assert numbers.mean_of(array) == numbers.finite(series.mean())
+    assert numbers.mean(series) == numbers.finite(series.mean())
+    assert numbers.maximum_of(array) == numbers.finite(series.max())

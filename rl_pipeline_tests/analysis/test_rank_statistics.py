@@ -96,3 +96,27 @@ def test_spearman_is_that_of_scipy(both: tuple[FloatArray, FloatArray]):
 def test_signed_ranks_are_those_of_scipy():
     # All six differences have one sign: 2 of the 2^6 ways of signs are as extreme.
     assert signed_rank(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])) == pytest.approx(2 / 64, rel=1e-15)
+
+
+@given(st.lists(st.integers(-40, 40).filter(bool), min_size=6, max_size=80))
+def test_signed_ranks_with_ties_are_those_of_scipy_to_the_last_digit(values: list[int]):
+    differences = np.array(values) / 8
+
+    assert signed_rank(differences) == stats.wilcoxon(differences).pvalue
+
+
+@given(st.integers(14, 120), st.integers(0, 2**32 - 1))
+def test_signed_ranks_without_ties_are_those_of_scipy_to_the_last_digit(size: int, seed: int):
+    differences = np.random.default_rng(seed).normal(0.1, 1, size)
+
+    assert signed_rank(differences) == stats.wilcoxon(differences).pvalue
+
+
+def test_the_slope_of_more_points_than_fit_at_once_is_that_of_scipy():
+    generator = np.random.default_rng(3)
+    x = generator.integers(0, 90, 300).astype(np.float64)
+    y = 0.3 * x + generator.normal(0, 5, x.size)
+
+    expected = stats.theilslopes(y, x)
+
+    assert sen_slope(y, x) == pytest.approx((expected.slope, expected.low_slope, expected.high_slope), rel=1e-12)

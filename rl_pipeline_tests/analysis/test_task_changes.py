@@ -10,6 +10,7 @@ from rl_pipeline.analysis.task_changes import task_changes
 from rl_pipeline.schema import Trial
 from rl_pipeline_tests.helpers.frames import frame_of
 from rl_pipeline_tests.helpers.present import present
+from rl_pipeline_tests.helpers.small_runs import frames_of, trial_rows
 
 NOON = datetime(2026, 3, 1, 12, 0)
 
@@ -68,3 +69,13 @@ def test_too_few_trials_are_not_measurable(thirds, reason):
     changes = task_changes(_trials(thirds))
 
     assert (changes.net_gain, changes.concentration, changes.reason) == (None, None, reason)
+
+
+def test_trials_that_end_at_one_time_belong_to_a_third_by_their_names():
+    rows = trial_rows([0.0, 1.0, 0.0, 1.0, 0.0, 1.0], tasks=["a"] * 6, seconds_apart=0.0)
+    for row, name in zip(rows, "cafbed", strict=True):
+        row["trial"] = name
+
+    change = task_changes(frames_of(trials=rows).trials, minimum_attempts=2).changes[0]
+
+    assert (change.first_rate, change.last_rate) == (1.0, 0.0)

@@ -99,3 +99,16 @@ def test_jobs_have_the_columns_of_their_table_with_null_for_nothing():
     assert isinstance(job, dict)
     assert job["first_logged_at"] == "2026-06-03T01:00:00"
     assert (job["end_line"], job["last_logged_at"], job["zone"], job["end_state"]) == (None, None, None, "unknown")
+
+
+def test_the_text_is_laid_out_as_the_standard_library_does_it():
+    odd: dict[str, Any] = {
+        "a": [],
+        "b": {},
+        "c": [{}, [1, -0.0, 1e22, 1e-7, 10**30]],
+        "d": 'é\u2028"\\ \x01/',
+        "": None,
+        "e": [[], True],
+    }
+
+    assert to_text(odd) == json.dumps(odd, indent=1, ensure_ascii=False) + "\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from rl_pipeline.report.markdown_escape import markdown_escape, markdown_finalize, one_line
+from rl_pipeline.report.markdown_escape import CONTROLS, NUMBER, markdown_escape, markdown_finalize, one_line
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 # Signs that Markdown or HTML read as anything but themselves, and ordinary ones between them.
@@ -106,3 +107,15 @@ def test_what_a_template_made_passes_and_everything_else_is_escaped():
     assert markdown_finalize(Markup("*bold*")) == Markup("*bold*")
     assert markdown_finalize("*bold*") == Markup("\\*bold\\*")
     assert markdown_finalize(3) == Markup("3")
+
+
+@given(st.text())
+def test_a_text_without_controls_keeps_its_signs(text: str):
+    plain = "".join(" " if unicodedata.category(sign) in CONTROLS else sign for sign in text)
+
+    assert one_line(text) == re.sub(" {2,}", " ", plain).strip(" ")
+
+
+@given(st.from_regex(NUMBER, fullmatch=True))
+def test_a_number_needs_no_escape(text: str):
+    assert markdown_escape(f"{text} x") == f"{text} x"

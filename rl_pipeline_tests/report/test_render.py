@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from jinja2 import UndefinedError
+from jinja2 import Environment, UndefinedError
 
 from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.report import render
-from rl_pipeline.report.render import markdown_environment, templates_folder
+from rl_pipeline.report.page.render import page_environment
+from rl_pipeline.report.render import compile_templates, markdown_environment, templates_folder
 from rl_pipeline.report.views.table import table
 
 
@@ -53,3 +54,17 @@ def test_an_installation_without_templates_says_what_to_do(tmp_path: Path, monke
 
 def test_runs_of_empty_lines_become_one():
     assert render._tidy("\n\na  \n\n\n\nb\n\n") == "a\n\nb\n"
+
+
+@pytest.mark.parametrize(
+    ("environment", "page"),
+    [(markdown_environment, "metrics_report.md"), (page_environment, "report.html")],
+)
+def test_a_page_and_its_parts_are_compiled_before_they_are_written(environment, page, monkeypatch: pytest.MonkeyPatch):
+    own: Environment = environment.__wrapped__()
+    parts = [name for name in own.list_templates() if name.startswith("parts/") and name.endswith(Path(page).suffix)]
+
+    compile_templates(own, page)
+
+    monkeypatch.setattr(own, "compile", lambda *_, **__: pytest.fail("compiled again"))
+    assert len([own.get_template(name) for name in [page, *parts]]) > 5

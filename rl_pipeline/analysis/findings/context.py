@@ -67,6 +67,12 @@ class RunContext:
         return training_trials(self.frames.trials)
 
     @cached_property
+    def failed_trials(self) -> pd.DataFrame:
+        """Type and class of the exceptions of those that have a class."""
+        kinds = self.trials[["exception_type", "exception_class"]]
+        return kinds[kinds["exception_class"].notna()]
+
+    @cached_property
     def batches(self) -> pd.DataFrame:
         """Batch completion lines, evaluations left out where the log tells them apart."""
         return training_batches(self.frames.rollout_batches)

@@ -62,11 +62,11 @@ class Failures:
 def failures_of(context: RunContext, *classes: str, timeouts_only: bool = False) -> Failures:
     """Exceptions of the given classes, from trial files where there are any."""
     if len(context.trials):
-        trials = context.trials
-        chosen = trials[trials["exception_class"].isin(classes)]["exception_type"].astype(str)
+        failed = context.failed_trials
+        chosen = failed["exception_type"][failed["exception_class"].isin(classes)].astype(str)
         if timeouts_only:
             chosen = chosen[chosen.str.contains("Timeout")]
-        return Failures(by_type=_ordered(Counter(chosen)), trials=len(trials), source=TRIALS)
+        return Failures(by_type=_ordered(Counter(chosen)), trials=len(context.trials), source=TRIALS)
     counts: Counter[str] = Counter()
     for breakdown in context.batches["exceptions"]:
         counts.update(breakdown or {})

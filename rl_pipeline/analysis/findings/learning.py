@@ -23,6 +23,7 @@ from rl_pipeline.analysis.findings.wording import number, percent, signed, signi
 from rl_pipeline.analysis.power import detectable_gain
 from rl_pipeline.analysis.series import settled, steps_of, values_of
 from rl_pipeline.analysis.trends import Trend, trend
+from rl_pipeline.analysis.trial_outcomes import has_outcome
 from rl_pipeline.schema import SOLVED, UNSCORED
 from rl_pipeline.wording import plural
 
@@ -170,8 +171,9 @@ def reward_collapse(context: RunContext) -> Answer:
 
 def _was_always_low(context: RunContext) -> bool:
     """Whether some, but over the whole run less than the threshold of the scored trials were solved."""
-    scored = context.trials[context.trials["outcome"] != UNSCORED]
-    return 0 < float((scored["outcome"] == SOLVED).mean()) < context.value("R27", "solved_share")
+    scored = ~has_outcome(context.trials, UNSCORED)
+    solved = has_outcome(context.trials, SOLVED)[scored]
+    return solved.size > 0 and 0 < float(solved.mean()) < context.value("R27", "solved_share")
 
 
 Part = tuple[bool | None, str, Evidence | None]
@@ -179,7 +181,8 @@ Part = tuple[bool | None, str, Evidence | None]
 
 def _last_trials(context: RunContext) -> Part:
     needed = context.count("R27", "last_trials")
-    scored = context.trials[(context.trials["outcome"] != UNSCORED) & context.trials["finished_at"].notna()]
+    scored = context.trials[["finished_at", "outcome"]][~has_outcome(context.trials, UNSCORED)]
+    scored = scored[scored["finished_at"].notna()]
     if len(scored) < needed:
         return None, f"{needed} scored trials with an end time; there are {len(scored)}", None
     last = scored.sort_values("finished_at", kind="stable").tail(needed)

@@ -10,6 +10,7 @@ import pandas as pd
 from rl_pipeline.analysis.batch_booking import book_batches
 from rl_pipeline.analysis.estimates import FloatArray
 from rl_pipeline.analysis.populations import MaskedShare, training_batches, training_trials
+from rl_pipeline.analysis.trial_outcomes import has_outcome
 from rl_pipeline.schema import UNSCORED
 
 
@@ -26,5 +27,5 @@ def masked_or_unscored(trials: pd.DataFrame, logged: MaskedShare) -> MaskedShare
     own = training_trials(trials)
     if logged.share is not None or own.empty:
         return logged
-    unscored = int((own["outcome"] == UNSCORED).sum())
+    unscored = int(has_outcome(own, UNSCORED).sum())
     return replace(logged, masked=unscored, instances=len(own), share=unscored / len(own), reason=None)

@@ -58,7 +58,7 @@ def masking_of(context: RunContext) -> Masking:
 
 
 def _by_time(context: RunContext) -> tuple[FloatArray, FloatArray]:
-    trials = context.trials
+    trials = context.trials[["finished_at", "outcome"]]
     known = trials[trials["finished_at"].notna()].sort_values("finished_at", kind="stable")
     if len(known) < context.minimum_trials:
         return np.zeros(0), np.zeros(0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from rl_pipeline.schema import SOLVED
+from rl_pipeline.analysis.trial_outcomes import counts_by_task
 from rl_pipeline.wording import plural
 
 ENOUGH_GROUPS = 50
@@ -35,17 +35,16 @@ class TaskGroups:
 
 def task_groups(trials: pd.DataFrame, *, group_size: int | None, logged_pass: float | None) -> TaskGroups:
     """Groups among the training trials; `logged_pass` is the mean logged pass@k, when there is one."""
-    known = trials[trials["task"].notna()]
-    if group_size is None or known.empty:
+    by_task = counts_by_task(trials)
+    if group_size is None or not by_task.trials.size:
         return _unusable("")
-    solved = (known["outcome"] == SOLVED).groupby(known["task"]).agg(["size", "sum"])
-    groups = solved[solved["size"] == group_size]
-    if len(groups) < ENOUGH_GROUPS or group_size * len(groups) < ENOUGH_SHARE * len(known):
+    groups = by_task.hits[by_task.trials == group_size]
+    if len(groups) < ENOUGH_GROUPS or group_size * len(groups) < ENOUGH_SHARE * by_task.trials.sum():
         return _unusable(
             f"Trial files do not tell groups apart: {plural(len(groups), 'task')} of exactly {group_size} trials."
         )
-    all_fail = float((groups["sum"] == 0).mean())
-    all_solved = float((groups["sum"] == group_size).mean())
+    all_fail = float((groups == 0).mean())
+    all_solved = float((groups == group_size).mean())
     if logged_pass is not None and not _agrees(1 - all_fail, logged_pass, len(groups)):
         return _unusable(
             f"Trial files by task give pass@{group_size} {1 - all_fail:.3f}, the log {logged_pass:.3f}: not the "

@@ -12,7 +12,8 @@ from rl_pipeline.analysis.findings.rulebook import rule
 from rl_pipeline.analysis.findings.task_gains import chance_of_top_share, task_gains, top_share
 from rl_pipeline.analysis.findings.wording import number, percent
 from rl_pipeline.analysis.lineage import SAMPLES
-from rl_pipeline.schema import AGENT_LIMIT, CONTEXT, SOLVED, UNSCORED, VERIFIER
+from rl_pipeline.analysis.trial_outcomes import counts_by_task
+from rl_pipeline.schema import AGENT_LIMIT, CONTEXT, UNSCORED, VERIFIER
 from rl_pipeline.wording import plural
 
 POPULATION = "training trials"
@@ -167,8 +168,8 @@ def _release_race(context: RunContext) -> tuple[bool | None, str]:
 
 
 def _worst_tasks(context: RunContext) -> tuple[str, ...]:
-    trials = context.trials[context.trials["task"].notna()]
-    faults = trials[trials["exception_class"] == VERIFIER]["task"].value_counts()
+    trials = context.trials
+    faults = trials["task"][trials["exception_class"] == VERIFIER].value_counts()
     if faults.empty:
         return ()
     first = ", ".join(f"{task} ({count})" for task, count in faults.head(3).items())
@@ -193,9 +194,8 @@ def vacuous_verifier(context: RunContext) -> Answer:
     Reads rewards, exceptions and turns by task, and the gain of each task from the first to the last third of trials by
     end time. Needs tasks with enough trials. Proposals, after public cases of skipped tests counted as passed.
     """
-    trials = context.trials[context.trials["task"].notna()]
-    vacuous, evidence, n = _vacuous_tasks(context, trials)
-    concentrated, text = _concentration(context, trials)
+    vacuous, evidence, n = _vacuous_tasks(context)
+    concentrated, text = _concentration(context)
     if any_of(vacuous, concentrated):
         hits = [f"always solved without visible work: {plural(len(evidence), 'task')}"] if vacuous else []
         hits += [text] if concentrated else []
@@ -207,15 +207,16 @@ def vacuous_verifier(context: RunContext) -> Answer:
     return clear(f"No task pays without work; {text}.", n=n, population="trials with a task")
 
 
-def _vacuous_tasks(context: RunContext, trials: pd.DataFrame) -> tuple[bool | None, list[Evidence], int]:
-    if trials.empty:
-        return None, [], 0
+def _vacuous_tasks(context: RunContext) -> tuple[bool | None, list[Evidence], int]:
+    trials = context.trials
     odd = trials["exception_type"].notna() | (trials["n_turns"].fillna(0) == 1)
-    table = pd.DataFrame({"task": trials["task"], "solved": trials["outcome"] == SOLVED, "odd": odd}).groupby("task")
-    tasks = table.agg(trials=("solved", "size"), solved=("solved", "mean"), odd=("odd", "mean"))
+    solved, strange = counts_by_task(trials), counts_by_task(trials, hits=odd.to_numpy(dtype=bool))
+    n = int(solved.trials.sum())
+    shares = {"solved": solved.hits / solved.trials, "odd": strange.hits / solved.trials}
+    tasks = pd.DataFrame({"trials": solved.trials, **shares}, index=pd.Index(solved.names, dtype=object))
     judged = tasks[tasks["trials"] >= context.count("R21", "task_trials")]
     if judged.empty:
-        return None, [], len(trials)
+        return None, [], n
     found = judged[(judged["solved"] == 1) & (judged["odd"] >= context.value("R21", "suspicious_share"))]
     evidence = [
         Evidence(
@@ -226,11 +227,12 @@ def _vacuous_tasks(context: RunContext, trials: pd.DataFrame) -> tuple[bool | No
         )
         for task, row in found.sort_values("trials", ascending=False).head(10).iterrows()
     ]
-    return len(found) > 0, evidence, len(trials)
+    return len(found) > 0, evidence, n
 
 
-def _concentration(context: RunContext, trials: pd.DataFrame) -> tuple[bool | None, str]:
-    known = trials[trials["finished_at"].notna() & trials["reward"].notna()].sort_values("finished_at", kind="stable")
+def _concentration(context: RunContext) -> tuple[bool | None, str]:
+    known = context.trials[["task", "finished_at", "reward"]]
+    known = known[known.notna().all(axis=1)].sort_values("finished_at", kind="stable")
     third = len(known) // 3
     if third == 0:
         return None, "no scored trials with a task and an end time"
