@@ -37,6 +37,7 @@ class MetricRow:
     spark: Markup
 
 
+BELOW = "< 0.0001"
 NUMBER_TITLES = ("Mean", "SD", "Min", "Max", "First", "Last")
 
 
@@ -55,10 +56,15 @@ def _row(entry: MetricOverview) -> MetricRow:
         unit="" if entry.unit in {None, "1"} else str(entry.unit),
         better=entry.better or "",
         n=NumberCell(text=str(entry.n), value=float(entry.n)),
-        numbers=tuple(NumberCell(text=typographic(readable(value)), value=value) for value in values),
+        numbers=tuple(NumberCell(text=_text(value, entry), value=value) for value in values),
         remark=_remark(entry),
         spark=spark(entry.course, width=90, height=20),
     )
+
+
+def _text(value: float | None, entry: MetricOverview) -> str:
+    """The number; a zero of a metric that was printed as 0.0000 is only known to be small."""
+    return BELOW if value == 0 and entry.below_resolution else typographic(readable(value))
 
 
 def _remark(entry: MetricOverview) -> str:

@@ -58,6 +58,14 @@ def test_a_metric_says_what_it_means_and_where_it_is_missing():
     assert rows["timing/step"].numbers[0].value == pytest.approx(874.9, abs=0.1)
 
 
+def test_what_was_printed_as_zero_with_four_decimals_is_only_small():
+    rows = {row.name: row for row in metric_rows(metric_overview(canonical_steps(reference_frames())))}
+
+    # source: published report, policy/policy_lr 0.0000 in all rows; discarded groups are counted and none
+    assert {number.text for number in rows["policy/policy_lr"].numbers} == {"< 0.0001"}
+    assert rows["async/discarded_count"].numbers[0].text == "0"
+
+
 def test_headings_say_what_all_pictures_of_a_section_show():
     result = reference_result()
 
