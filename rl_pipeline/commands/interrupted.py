@@ -36,13 +36,12 @@ def ended_in_order() -> Iterator[None]:
     """Inside, SIGTERM and SIGHUP end the program as Ctrl-C does: what was begun is cleared away first.
 
     Schedulers and `timeout` send the first one, a terminal that is closed the second one. Others that come meanwhile
-    change nothing.
+    change nothing; what is ignored already, as `nohup` has it, stays ignored.
     """
     earlier = {}
     with suppress(ValueError):  # only the main thread hears signals
-        for name in ("SIGTERM", "SIGHUP"):
-            if hasattr(signal, name):
-                number = getattr(signal, name)
+        for number in filter(None, (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP"))):
+            if signal.getsignal(number) is not signal.SIG_IGN:
                 earlier[number] = signal.signal(number, _end)
     try:
         yield
