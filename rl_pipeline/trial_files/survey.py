@@ -60,7 +60,8 @@ class Survey:
         self._crew: Crew | None = None
         self._pool: ThreadPoolExecutor | None = None
         self._running: deque[Future[Visited]] = deque()
-        self._alone_s = 0.0
+        self._alone_s = 0.0  # what visits here have taken
+        self._alone = 0  # folders or files of these
 
     def start_ahead(self, folders: int) -> None:
         """Start the processes before anything is in line, when there will surely be enough for them."""
@@ -108,9 +109,14 @@ class Survey:
 
     def _may_hand_out(self, waiting: int = 0) -> bool:
         """Whether other processes are worth their start, and have too little to go on with."""
-        if self._crew is None and self._alone_s < ALONE_S and waiting < MANY:
+        if self._crew is None and not self._are_worth_it(waiting):
             return False
         return len(self._running) < (TASKS_EACH + 1) * self._others
+
+    def _are_worth_it(self, waiting: int) -> bool:
+        """Whether what was visited here took long, and what waits will, as far as that is known."""
+        rest_s = self._alone_s * waiting / max(1, self._alone)
+        return waiting >= MANY or min(self._alone_s, rest_s if waiting else self._alone_s) >= ALONE_S
 
     def _hand_out(self, task: Task) -> None:
         crew, pool = self._crew_started()
@@ -126,6 +132,7 @@ class Survey:
         began = time.perf_counter()
         found = visit(task)
         self._alone_s += time.perf_counter() - began
+        self._alone += len(task.files) or sum(len(branch.names) for branch in task.branches)
         return found
 
     def _done(self) -> Iterator[Visited]:
