@@ -100,10 +100,17 @@ def _share_of_orders(u: int, n: int, m: int) -> float:
 
 
 def welch(a: FloatArray, b: FloatArray) -> float:
-    """Two-sided p of Welch's t test; values of shapes (n,) and (m,), at least two each, and one side varies."""
-    parts = float(a.var(ddof=1)) / a.size, float(b.var(ddof=1)) / b.size
-    freedom = sum(parts) ** 2 / (parts[0] ** 2 / (a.size - 1) + parts[1] ** 2 / (b.size - 1))
-    t = float(a.mean() - b.mean()) / math.sqrt(sum(parts))
+    """Two-sided p of Welch's t test; values of shapes (n,) and (m,), at least two each, and one side varies.
+
+    NaN where the values differ by less than their squares can tell.
+    """
+    parts = np.array([float(a.var(ddof=1)) / a.size, float(b.var(ddof=1)) / b.size])
+    largest = float(parts.max())
+    if not largest:
+        return math.nan
+    shares = parts / largest  # of parts as small as those of numbers near 0, the squares would be 0
+    freedom = float(shares.sum() ** 2 / (shares[0] ** 2 / (a.size - 1) + shares[1] ** 2 / (b.size - 1)))
+    t = float(a.mean() - b.mean()) / math.sqrt(float(parts.sum()))
     return 2 * float(special.stdtr(freedom, -abs(t)))
 
 

@@ -120,3 +120,14 @@ def test_the_slope_of_more_points_than_fit_at_once_is_that_of_scipy():
     expected = stats.theilslopes(y, x)
 
     assert sen_slope(y, x) == pytest.approx((expected.slope, expected.low_slope, expected.high_slope), rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-100, 1e-150])
+def test_welch_does_not_depend_on_the_unit(scale: float):
+    a, b = np.array([1.0, 2.0, 4.0, 4.5]), np.array([2.5, 5.0, 6.0, 7.5, 9.0])
+
+    assert welch(a * scale, b * scale) == pytest.approx(float(stats.ttest_ind(a, b, equal_var=False).pvalue), rel=1e-9)
+
+
+def test_values_whose_squares_vanish_are_not_told_apart():
+    assert math.isnan(welch(np.array([0.0, 1e-200]), np.array([0.0, 3e-200, 0.0])))
