@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -11,6 +12,31 @@ from rl_pipeline_tests.helpers.browser import PHONE, violations, visit
 
 pytestmark = pytest.mark.browser
 LARGEST_PAGE = 3_000_000  # bytes
+
+
+# Texts that stick out of their picture by more than half a pixel, and texts that cover each other, halos left out.
+STICKING_OUT = """() => [...document.querySelectorAll('.canvas svg')].flatMap((svg) => {
+    const frame = svg.getBoundingClientRect();
+    return frame.width === 0 ? [] : [...svg.querySelectorAll('text')].filter((text) => {
+        const box = text.getBoundingClientRect();
+        const beyond = [frame.left - box.left, box.right - frame.right, frame.top - box.top, box.bottom - frame.bottom];
+        return Math.max(...beyond) > 0.5;
+    }).map((text) => svg.closest('figure').id + ': ' + text.textContent);
+})"""
+COVERED = """() => [...document.querySelectorAll('.canvas svg')].flatMap((svg) => {
+    const texts = svg.getBoundingClientRect().width === 0 ? [] : [...svg.querySelectorAll('text')];
+    const boxes = texts.map((text) => text.getBoundingClientRect());
+    return texts.flatMap((text, a) => texts.slice(a + 1).filter((other, after) => {
+        const one = boxes[a], two = boxes[a + 1 + after];
+        const across = Math.min(one.right, two.right) - Math.max(one.left, two.left);
+        const down = Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top);
+        const apart = [text, other].every((label) => /^[\\d.,%−]+$/.test(label.textContent)) ? 3 : 0;  // ticks
+        return text.textContent !== other.textContent && across > -apart && down > 3;
+    }).map((other) => svg.closest('figure').id + ': ' + text.textContent + ' | ' + other.textContent));
+})"""
+WIDE_FONT = (
+    "() => { for (const svg of document.querySelectorAll('.canvas svg')) svg.style.fontFamily = 'DejaVu Sans'; }"
+)
 
 
 def column(page: Page, table: str, place: int) -> list[str]:
@@ -50,6 +76,20 @@ def test_verdict_and_five_numbers_stand_on_the_first_screen(browser: Browser, re
         assert seen == ["0.542", "47.1\u202f%", "41.3\u202f%", "14.4\u202f%", "16.9"]
         assert all(text.strip() for text in page.locator(".tile dd small").all_text_contents())
         assert page.locator(".tiles").bounding_box()["y"] < 500  # type: ignore[index]
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_texts_of_pictures_stand_inside_them_and_apart_in_a_wide_font(
+    browser: Browser, report: Path, width: int, media: Literal["screen", "print"]
+):
+    with visit(browser, report, viewport={"width": width, "height": 900}) as opened:
+        opened.page.emulate_media(media=media)
+        opened.page.evaluate(WIDE_FONT)
+
+        assert opened.page.locator(".canvas svg:visible").count() > 15
+        assert opened.page.evaluate(STICKING_OUT) == []
+        assert opened.page.evaluate(COVERED) == []
 
 
 def test_a_finding_unfolds_to_evidence_threshold_action_and_what_would_overturn_it(browser: Browser, report: Path):
@@ -159,6 +199,14 @@ def test_paper_is_light_and_shows_what_is_folded(browser: Browser, report: Path)
         assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         assert opened.page.locator("#R37 .told").is_visible()
         assert not opened.page.locator(".contents").is_visible()
+
+
+def test_no_column_of_the_time_tree_is_cut_on_paper(browser: Browser, report: Path):
+    paper = {"width": 695, "height": 1000}  # A4 between the page's margins
+    with visit(browser, report, viewport=paper) as opened:
+        opened.page.emulate_media(media="print")
+
+        assert opened.page.evaluate("document.querySelector('.tree').getBoundingClientRect().right <= innerWidth")
 
 
 def test_without_scripts_it_still_tells_its_story(browser: Browser, report: Path):

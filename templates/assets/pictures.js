@@ -14,6 +14,9 @@ function picture(figure) {
 
 function drawn(one) { return [...one.figure.querySelectorAll("svg")].find((svg) => svg.getBoundingClientRect().width > 0); }
 
+/** What of its own coordinates a drawing shows; it may begin beside 0, where its texts need room. */
+function area(svg) { return svg.viewBox.baseVal; }
+
 /** Marks of a drawing with the middle of each in its own coordinates, by x. */
 function marksOf(one, svg) {
   if (!one.marks.has(svg)) {
@@ -78,7 +81,7 @@ function lines(step, but) {
     if (other === but || other.step < 0 || !inView(other.figure)) continue;
     const svg = drawn(other);
     const mark = svg && marksOf(other, svg).find((m) => other.rows[m.row] && other.rows[m.row][other.step] === step);
-    if (mark) shape(svg, "line", "line", { x1: mark.x, x2: mark.x, y1: 8, y2: svg.viewBox.baseVal.height - 30 });
+    if (mark) shape(svg, "line", "line", { x1: mark.x, x2: mark.x, y1: area(svg).y + 8, y2: area(svg).y + area(svg).height - 30 });
   }
 }
 
@@ -139,7 +142,7 @@ function choose(a, b) {
     const marks = marksOf(one, svg).filter((mark) => { const step = stepOf(one, mark); return step >= chosen.first && step <= chosen.last; });
     if (!marks.length) continue;
     const left = Math.min(...marks.map((m) => m.x - m.w / 2)), right = Math.max(...marks.map((m) => m.x + m.w / 2));
-    shape(svg, "rect", "chosen", { x: left, y: 4, width: right - left, height: svg.viewBox.baseVal.height - 34 });
+    shape(svg, "rect", "chosen", { x: left, y: area(svg).y + 4, width: right - left, height: area(svg).height - 34 });
     say(one);
   }
 }

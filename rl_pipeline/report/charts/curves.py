@@ -34,6 +34,7 @@ from rl_pipeline.report.charts.steps_axis import (
     band_layer,
     line_layer,
     step_axis,
+    steps_of_run,
     warm_up_layer,
     warm_up_stretches,
 )
@@ -66,7 +67,7 @@ def curve_chart(curve: Curve, data: ChartData, theme: Theme, *, is_small: bool =
     rows = tuple(_row(point, curve, bounds) for point in curve.points)
     title = stated(data.fired, RULES.get(curve.name, ""), _seen(curve))
     subtitle = f"{curve.metric}{_unit(curve)} by step, with its exponential mean{_remarks(curve, is_small)}"
-    x = step_axis([point.step for point in curve.points])
+    x = step_axis([*(point.step for point in curve.points), *steps_of_run(data)])
     label = None if is_small else curve.name
     y: dict[str, Any] = {
         "type": "quantitative",

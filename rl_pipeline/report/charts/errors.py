@@ -6,6 +6,7 @@ from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.error_counts import OTHER_TYPES
 from rl_pipeline.report.charts.chart import Cell, Chart, records, rounded, specification
 from rl_pipeline.report.charts.stacked import stacked_steps, thrown_away
+from rl_pipeline.report.charts.steps_axis import steps_of_run
 from rl_pipeline.report.formatting import plural, thousands
 from rl_pipeline.report.palette import Theme
 
@@ -36,7 +37,7 @@ def error_chart(data: ChartData, theme: Theme) -> Chart | None:
         y={"field": "share_of_trials", "title": "failed trials", "axis": {"format": ".0%"}},
         starts=data.reward.starts,
         theme=theme,
-        all_steps=[point.step for point in data.reward.points if point.is_canonical],
+        all_steps=steps_of_run(data),
     )
     steps = len({row.step for row in drawn})
     return Chart(

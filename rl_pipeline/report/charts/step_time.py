@@ -6,6 +6,7 @@ from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.step_parts import UNATTRIBUTED
 from rl_pipeline.report.charts.chart import Cell, Chart, records, rounded, specification, stated
 from rl_pipeline.report.charts.stacked import stacked_steps, thrown_away
+from rl_pipeline.report.charts.steps_axis import steps_of_run
 from rl_pipeline.report.formatting import duration, percent, plural
 from rl_pipeline.report.palette import Theme
 
@@ -41,6 +42,7 @@ def step_time_chart(data: ChartData, theme: Theme) -> Chart | None:
         y={"field": "seconds_per_step", "title": "seconds per step"},
         starts=data.reward.starts,
         theme=theme,
+        all_steps=steps_of_run(data),
     )
     return Chart(
         name="step_time",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.report.palette import Theme
 
 # 97.5 % point of the normal distribution: bands cover 95 % if the noise of the steps is what it was.
@@ -30,6 +31,12 @@ def step_axis(steps: Sequence[int], *, title: str | None = "global step") -> dic
         "axis": whole_steps(min(steps), max(steps)),
         "scale": {"domain": domain, "nice": False, "zero": False},
     }
+
+
+def steps_of_run(data: ChartData) -> list[int]:
+    """All steps that count: an axis that ends before the last one would read as if the rest were not measured."""
+    rewards = {point.step for point in data.reward.points if point.is_canonical}
+    return sorted(rewards | {part.step for part in data.step_parts if part.is_canonical})
 
 
 def whole_steps(first: int, last: int) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from rl_pipeline.units import SECONDS_PER_HOUR
 
 COLUMNS = ("part", "kind", "hours", "share", "from_hours", "to_hours")
 ROW_HEIGHT = 24
+LABEL_SHARE = 0.34  # of the axis that a label takes on a phone
+BEHIND, BEFORE = "behind", "before"
 KINDS = (USEFUL, NEEDED, LOST, OUTSIDE)
 
 
@@ -41,12 +43,14 @@ def _body(fall: Waterfall, rows: tuple[tuple[Cell, ...], ...], theme: Theme) -> 
     colours = {USEFUL: theme.accent, NEEDED: theme.unscored, LOST: theme.unsolved, OUTSIDE: theme.rule}
     order = [str(row[0]) for row in rows]
     labels = [f"{duration(part.seconds)} · {percent(part.share)}" for part in _shown(fall)]
-    values = [{**record, "label": label} for record, label in zip(records(COLUMNS, rows), labels, strict=True)]
     y = {"field": "part", "type": "nominal", "sort": order, "title": None, "axis": {"labelLimit": 220, "ticks": False}}
     end = (fall.total_seconds or 0.0) / SECONDS_PER_HOUR
+    values = [
+        {**record, "label": label, "side": side}
+        for record, label, side in zip(records(COLUMNS, rows), labels, _sides(fall), strict=True)
+    ]
     scale = {"domain": [0, end], "nice": False}
     x = {"field": "from_hours", "type": "quantitative", "scale": scale, **hours_axis(end)}
-    late = f"datum.to_hours > {end * 0.7:.6g}"
     return {
         "width": WIDTH,
         "height": len(rows) * ROW_HEIGHT,
@@ -66,23 +70,37 @@ def _body(fall: Waterfall, rows: tuple[tuple[Cell, ...], ...], theme: Theme) -> 
                     },
                 },
             },
-            *(
-                {
-                    "transform": [{"filter": test}],
-                    "mark": {"type": "text", "align": align, "dx": shift, "fontSize": 11, "color": theme.ink},
-                    "encoding": {
-                        "x": {**x, "field": field},
-                        "y": y,
-                        "text": {"field": "label", "type": "nominal"},
-                    },
-                }
-                for test, align, shift, field in (
-                    (f"!({late})", "left", 6, "to_hours"),
-                    (late, "right", -6, "from_hours"),
-                )
-            ),
+            *_labels(x, y, theme),
         ],
     }
+
+
+def _labels(x: dict[str, Any], y: dict[str, Any], theme: Theme) -> list[dict[str, Any]]:
+    """How long each part lasts, beside its bar."""
+    return [
+        {
+            "transform": [{"filter": f"datum.side === '{side}'"}],
+            "mark": {"type": "text", "align": align, "dx": shift, "fontSize": 11, "color": theme.ink},
+            "encoding": {"x": {**x, "field": field}, "y": y, "text": {"field": "label", "type": "nominal"}},
+        }
+        for side, align, shift, field in ((BEHIND, "left", 6, "to_hours"), (BEFORE, "right", -6, "from_hours"))
+    ]
+
+
+def _sides(fall: Waterfall) -> list[str]:
+    whole, begin, sides = fall.total_seconds or 1.0, 0.0, []
+    for part in _shown(fall):
+        sides.append(label_side(begin / whole, (begin + part.seconds) / whole))
+        begin += part.seconds
+    return sides
+
+
+def label_side(begin: float, end: float) -> str:
+    """Where the label of a bar has room; begin and end as shares of the axis.
+
+    Where no side has, it stands behind the bar and the picture grows: before it, it would cover the part's name.
+    """
+    return BEFORE if 1 - end < LABEL_SHARE <= begin else BEHIND
 
 
 def _shown(fall: Waterfall) -> list[Part]:

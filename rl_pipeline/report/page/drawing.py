@@ -23,6 +23,7 @@ from rl_pipeline.report.charts.chart import WIDTH, Chart
 from rl_pipeline.report.vega import svg_of
 
 NARROW_WIDTH, NARROW_POINTS = 300, 700
+SEPARATE_LABELS = {"labelFlush": False, "labelSeparation": 6}
 SMALL_MARK = 40  # square pixels; larger marks say something of their own
 SVG = "{http://www.w3.org/2000/svg}"
 ELEMENTS = {"svg", "g", "path", "line", "rect", "text", "tspan", "circle", "clipPath", "defs"}
@@ -70,7 +71,7 @@ class Evaluated(NamedTuple):
 def evaluated(chart: Chart) -> Evaluated:
     """A chart made with `palette.PAGE`, evaluated once for each width."""
     spec = _bare(dict(chart.spec))
-    narrow = None if chart.is_small else _thinned(_resized(spec, NARROW_WIDTH / WIDTH), len(chart.rows))
+    narrow = None if chart.is_small else _thinned(_resized(_apart(spec), NARROW_WIDTH / WIDTH), len(chart.rows))
     return Evaluated(svg_of(spec), None if narrow is None else svg_of(narrow))
 
 
@@ -172,6 +173,15 @@ def _resized(spec: dict[str, Any], factor: float) -> dict[str, Any]:
     return made
 
 
+def _apart(spec: dict[str, Any]) -> dict[str, Any]:
+    """Labels of the horizontal axis farther apart: in another font they are wider, and a phone has little room.
+
+    A first label that was moved inwards, to end flush with the axis, would run into the next one.
+    """
+    config = spec["config"]
+    return {**spec, "config": {**config, "axisX": {**config.get("axisX", {}), **SEPARATE_LABELS}}}
+
+
 def _thinned(spec: dict[str, Any], rows: int) -> dict[str, Any]:
     """A small picture of very many points draws some of them only: more would not be told apart."""
     every = -(-rows // NARROW_POINTS)
@@ -201,7 +211,7 @@ def _tree(text: str, name: str) -> ElementTree.Element:
 def _element(node: ElementTree.Element, name: str) -> ElementTree.Element | None:
     """The element with what it may keep; None when nothing of it shows."""
     tag = node.tag.removeprefix(SVG)
-    if tag not in ELEMENTS or node.get("display") == "none" or _is_background(node):
+    if tag not in ELEMENTS or node.get("display") == "none" or _is_background(node) or _is_left_out(node):
         return None
     made = ElementTree.Element(tag, _attributes(node, name))
     made.text = node.text if tag in {"text", "tspan"} else None
@@ -214,6 +224,11 @@ def _element(node: ElementTree.Element, name: str) -> ElementTree.Element | None
 def _is_background(node: ElementTree.Element) -> bool:
     """Invisible shapes that Vega draws behind groups to catch the pointer."""
     return node.get("class") in {"background", "foreground"} and not (node.get("stroke") or node.get("fill"))
+
+
+def _is_left_out(node: ElementTree.Element) -> bool:
+    """Labels for which an axis has no room: Vega makes them invisible, and a search of the page would find them."""
+    return node.tag == f"{SVG}text" and node.get("opacity") == "0"
 
 
 def _attributes(node: ElementTree.Element, name: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from rl_pipeline.report.charts.chart import Chart
 from rl_pipeline.report.page.drawing import NARROW_WIDTH, Evaluated, LegendEntry, drawing, evaluated, legend
+from rl_pipeline.report.page.text_room import with_room
 from rl_pipeline.report.palette import FONT, LIGHT, Theme, variables
 from rl_pipeline.report.vega import png_of
 
@@ -49,18 +50,24 @@ def finished(chart: Chart, drawings: Evaluated) -> Picture:
     """The picture from what Vega drew of the chart; no specification is evaluated."""
     narrow = None if drawings.narrow is None else drawing(drawings.narrow, f"{chart.name}-{NARROW_WIDTH}")
     picture = Picture(chart=chart, wide=drawing(drawings.wide, f"{chart.name}-w"), narrow=narrow)
-    return replace(picture, pixels=png(picture))
+    # The pixels are drawn in the font that was measured, so only the page's drawings need more room.
+    return replace(
+        picture,
+        pixels=png(picture),
+        wide=with_room(picture.wide),
+        narrow=None if narrow is None else with_room(narrow),
+    )
 
 
 def standalone(picture: Picture, theme: Theme = LIGHT) -> str:
     """The picture as an SVG file, title and legend included, in the colours of a theme."""
-    width, height = (float(size) for size in picture.wide.split('"')[1].split()[2:])
+    left, above, width, height = (float(size) for size in picture.wide.split('"')[1].split())
     head, top = _head(picture.chart)
     foot, bottom = _foot(legend(picture.chart), width)
     whole = top + height + bottom
     # A group and not an inner <svg>: clipping to its edges would double the cost of the pixels.
     inner = picture.wide[picture.wide.index(">") + 1 :].removesuffix("</svg>")
-    body = f'<g transform="translate(0,{top:g})">{inner}</g>'
+    body = f'<g transform="translate({0 - left:g},{top - above:g})">{inner}</g>'
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{whole:g}" '
         f'viewBox="0 0 {width:g} {whole:g}" font-family="{escape(FONT).replace(chr(34), "&quot;")}">'

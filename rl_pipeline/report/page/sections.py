@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.summary import ExperimentResult
-from rl_pipeline.analysis.time_accounting import StepTime
 from rl_pipeline.report.formatting import percent, plural
 from rl_pipeline.report.page.figures import FigureView, figures
 from rl_pipeline.report.page.headings import jobs_heading, stability_heading
@@ -94,7 +93,7 @@ def page_sections(
             pictures,
             ["step_time", "waterfall"],
             [time_section(result.time)],
-            timed=result.time.steps,
+            timed=result,
         ),
         _section(
             "engines",
@@ -133,6 +132,10 @@ def page_sections(
     return tuple(section for section in made if section is not None)
 
 
+def _tree_note(result: ExperimentResult) -> str:
+    return tree_note(result.time.steps, rows=result.lineage.rows, that_count=result.lineage.distinct_steps)
+
+
 def _section(
     anchor: str,
     label: str,
@@ -142,10 +145,10 @@ def _section(
     *,
     more: Sequence[Block | None] = (),
     heading: str | None = None,
-    timed: StepTime | None = None,
+    timed: ExperimentResult | None = None,
     missing: tuple[str, ...] = (),
 ) -> PageSection | None:
-    shown, tree = figures(pictures, names), () if timed is None else time_tree(timed)
+    shown, tree = figures(pictures, names), () if timed is None else time_tree(timed.time.steps)
     blocks = [_titled(block, view.title) for view in views if view for block in view.blocks]
     if tree:  # the tree says it already
         blocks = [block for block in blocks if not (block.heading or "").startswith("The Step")]
@@ -160,7 +163,7 @@ def _section(
         figures=shown,
         blocks=tuple(blocks),
         tree=tree,
-        tree_note="" if timed is None else tree_note(timed),
+        tree_note="" if timed is None else _tree_note(timed),
         missing=missing,
     )
 

@@ -49,16 +49,28 @@ def time_tree(steps: StepTime) -> tuple[TreeRow, ...]:
     return tuple(rows)
 
 
-def tree_note(steps: StepTime) -> str:
-    """What the tree is over: other numbers of the page are over the steps that count."""
-    return f"Over all {plural(steps.rows, 'row')} with a step time, those that a restart threw away included."
+def tree_note(steps: StepTime, *, rows: int, that_count: int) -> str:
+    """What the tree is over, and why its shares differ from others of the page.
+
+    Args:
+        steps: what the tree was made of.
+        rows: of steps in the logs, with a step time or not.
+        that_count: steps that count.
+    """
+    if rows <= that_count:
+        return f"Over the {plural(steps.rows, 'step')} with a step time."
+    return (
+        f"Over all {plural(steps.rows, 'row')} with a step time in the logs, those that a restart threw away included: "
+        "their time was spent, too. Shares in the picture of each step and on the first screen are over the "
+        f"{plural(that_count, 'step')} that count, and differ for that reason."
+    )
 
 
 def _rows(span: Span, depth: int, whole: float) -> Iterator[TreeRow]:
     yield TreeRow(
         depth=depth,
         name=span.name,
-        seconds=duration(span.seconds),
+        seconds=_time(span.seconds),
         share=percent(span.seconds / whole),
         bar=_bar(span.seconds, whole),
         steps=count(span.rows),
@@ -72,17 +84,24 @@ def _rows(span: Span, depth: int, whole: float) -> Iterator[TreeRow]:
 
 
 def _rest(depth: int, seconds: float | None, whole: float) -> TreeRow:
-    share = ABSENT if seconds is None else typographic(percent(seconds / whole, 2))
+    share = ABSENT if seconds is None else typographic(percent(seconds / whole))
     return TreeRow(
         depth=depth,
         name=UNATTRIBUTED,
-        seconds=typographic(duration(seconds)),
+        seconds=typographic(_time(seconds)),
         share=share,
         bar=_bar(seconds or 0.0, whole),
         steps="",
         mean="",
         longest="",
     )
+
+
+def _time(value: float | None) -> str:
+    """A sum as people say it; what is shorter than its last digit is said to be, and only nothing is 0.0 s."""
+    if value is None or value == 0 or abs(value) >= SHORTEST / 2:
+        return duration(value)
+    return f"< {SHORTEST} s" if value > 0 else f"> -{SHORTEST} s"
 
 
 def _seconds(value: float | None) -> str:

@@ -32,7 +32,8 @@ def _design(noise: StepNoise) -> Block:
         if design.design_effect > 1
         else "Steps spread no more than independent samples would: no noise from shared prompts can be seen."
     )
-    return Block(heading=heading, table=table("What | Value", rows), notes=(note,))
+    over = "Over the steps that count; spreads without the first steps after a start."
+    return Block(heading=heading, table=table("What | Value", rows), notes=(over, note))
 
 
 def _groups(noise: StepNoise) -> Block:
@@ -51,7 +52,10 @@ def _groups(noise: StepNoise) -> Block:
             ("All succeed, by the model", percent(model.all_solved)),
             ("Groups with both outcomes per step, by the model", fixed(groups.mixed_per_step, 0)),
         ]
-    note = f"The model is a beta-binomial with the run's mean and pass@{model.group_size}; the bounds need no model."
+    note = (
+        "Means over the steps that count. "
+        f"The model is a beta-binomial with the run's mean and pass@{model.group_size}; the bounds need no model."
+    )
     return Block(heading=heading, table=table("Groups | Share", rows), notes=(note,))
 
 

@@ -128,7 +128,8 @@ def _restarts(costs: RestartCosts) -> Block | None:
         for start in costs.starts
     )
     notes = [
-        f"Slow first steps cost {_cost(costs.restarts_seconds, costs.restarts_share)} of step time after restarts, "
+        f"Slow first steps cost {_cost(costs.restarts_seconds, costs.restarts_share)} of the step time of all "
+        f"rows in the logs after restarts, "
         f"{_cost(costs.all_starts_seconds, costs.all_starts_share)} over all starts; "
         f"steps trained again cost {_cost(costs.redone_seconds, costs.redone_share)}."
     ]

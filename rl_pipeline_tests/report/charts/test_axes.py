@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from rl_pipeline.analysis.chart_data import ChartData, chart_data
+from rl_pipeline.report.charts.curves import pass_chart
 from rl_pipeline.report.charts.errors import error_chart
 from rl_pipeline.report.charts.hours_axis import hours_axis
 from rl_pipeline.report.charts.steps_axis import step_axis
+from rl_pipeline.report.charts.waterfall import BEFORE, BEHIND, label_side
 from rl_pipeline.report.palette import LIGHT
 from rl_pipeline.report.vega import svg_of
 from rl_pipeline_tests.helpers.present import present
@@ -70,3 +72,33 @@ def test_steps_without_a_failure_have_their_place():
     domain = present(error_chart(earlier, LIGHT)).spec["layer"][0]["encoding"]["x"]["scale"]["domain"]
 
     assert domain == [0.5, 80.5]  # source: the published run has steps 1 to 80
+
+
+def test_a_curve_that_ends_early_stands_on_an_axis_of_all_steps():
+    data: ChartData = chart_data(reference_frames())
+    curve = present(data.pass_at_k)
+    shorter = replace(data, pass_at_k=replace(curve, points=curve.points[5:-7]))
+
+    layers = present(pass_chart(shorter, LIGHT)).spec["layer"]
+    domains = [
+        layer["encoding"]["x"]["scale"]["domain"] for layer in layers if "scale" in layer["encoding"].get("x", {})
+    ]
+
+    # source: the published run has steps 1 to 80
+    assert domains
+    assert all(first <= 1 and last >= 80 for first, last in domains)
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "side"),
+    [
+        (0.0, 0.3, BEHIND),
+        (0.1, 0.66, BEHIND),
+        (0.5, 0.7, BEFORE),
+        (0.9, 1.0, BEFORE),
+        (0.24, 0.76, BEHIND),  # no side has room on a phone: before the bar stands the part's name
+        (0.0, 1.0, BEHIND),
+    ],
+)
+def test_the_label_of_a_part_stands_where_it_covers_nothing(begin: float, end: float, side: str):
+    assert label_side(begin, end) == side

@@ -106,6 +106,24 @@ def test_the_opacity_of_a_shape_with_one_paint_is_that_of_the_paint(given: str, 
     assert rect.attrib == kept
 
 
+def test_labels_for_which_an_axis_has_no_room_are_left_out():
+    texts = '<text opacity="1">1</text><text opacity="0">2</text><text>3</text>'
+    made = drawing(f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">{texts}</svg>', "w")
+
+    assert [node.text for node in ElementTree.fromstring(made)] == ["1", "3"]
+
+
+def test_the_page_has_room_for_a_wider_font_and_the_file_keeps_its_size(pictures: dict[str, Picture]):
+    picture = pictures["waterfall"]
+    tight = replace(picture, wide=drawing(evaluated(picture.chart).wide, "waterfall-w"), pixels=None)
+
+    left, top, *_ = (float(size) for size in picture.wide.split('"')[1].split())
+    assert (left < 0, top) == (True, 0)
+    assert tight.wide.startswith('<svg viewBox="0 0 ')
+    assert png(picture) == png(tight)
+    assert f"translate({-left:g}," in standalone(picture)
+
+
 def chart_of(values: list[str], **mark: Any) -> Chart:
     rows = tuple((value, place) for place, value in enumerate(values))
     spec = {

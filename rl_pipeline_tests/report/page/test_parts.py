@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,7 @@ from rl_pipeline.report.page.render import content_policy, json_data
 from rl_pipeline.report.page.spark import spark
 from rl_pipeline.report.page.time_tree import time_tree, tree_note
 from rl_pipeline.report.palette import DARK, LIGHT
+from rl_pipeline_tests.helpers.present import present
 from rl_pipeline_tests.helpers.reference_frames import reference_frames
 from rl_pipeline_tests.helpers.reference_result import reference_result
 
@@ -105,4 +107,35 @@ def test_data_cannot_end_its_element_and_reads_back_the_same(text: str):
 
 def test_the_time_tree_says_what_it_is_over():
     # source: the published run, 81 metric blocks of 80 steps
-    assert tree_note(reference_result().time.steps).startswith("Over all 81 rows with a step time")
+    result = reference_result()
+    steps = result.time.steps
+
+    note = tree_note(steps, rows=result.lineage.rows, that_count=result.lineage.distinct_steps)
+
+    assert note.startswith("Over all 81 rows with a step time in the logs, those that a restart threw away included")
+    assert "over the 80 steps that count" in note
+
+
+def test_the_time_tree_of_a_run_without_restarts_speaks_of_none():
+    note = tree_note(replace(reference_result().time.steps, rows=6), rows=6, that_count=6)
+
+    assert note == "Over the 6 steps with a step time."
+
+
+def test_shares_of_the_time_tree_have_one_number_of_decimals():
+    steps = reference_result().time.steps
+    shares = [row.share for row in time_tree(replace(steps, unattributed_seconds=present(steps.step_seconds) * 0.0123))]
+
+    assert {len(share.partition(".")[2].rstrip("\u202f%")) for share in shares if share != "100\u202f%"} == {1}
+    assert "1.2\u202f%" in shares
+
+
+def test_a_time_below_its_last_digit_is_not_written_as_nothing():
+    steps = reference_result().time.steps
+
+    def told(seconds: float) -> set[str]:
+        return {row.seconds for row in time_tree(replace(steps, unattributed_seconds=seconds)) if row.depth == 1}
+
+    assert "< 0.1 s" in told(0.003)
+    assert "> −0.1 s" in told(-0.003)
+    assert "0.0 s" in told(0.0)
