@@ -9,8 +9,6 @@ import sys
 
 import pytest
 
-from rl_pipeline.commands.interrupted import ended_in_order
-
 CODE = """
 import logging
 from rl_pipeline.commands.interrupted import tell_interruptions_once
@@ -32,32 +30,36 @@ def test_an_interruption_is_not_told_with_a_traceback_and_other_errors_are():
     assert "ValueError: met here" in told
 
 
+SIGNALLED = """
+import signal, sys
+from rl_pipeline.commands.interrupted import ended_in_order
+number, before = int(sys.argv[1]), getattr(signal, sys.argv[2])
+signal.signal(number, before)  # whatever whoever started the tests ignores
+with ended_in_order():
+    try:
+        signal.raise_signal(number)
+    finally:
+        signal.raise_signal(number)  # once more, while it is cleared up
+        print("cleared", flush=True)
+print("not ended", signal.getsignal(number) == before)
+"""
+
+
+def signalled(number: signal.Signals, before: str) -> tuple[int, str]:
+    command = [sys.executable, "-c", SIGNALLED, str(int(number)), before]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_program_through_its_clearing_up(number: signal.Signals):
-    cleared = []
-
-    def work() -> None:
-        try:
-            signal.raise_signal(number)
-        finally:
-            signal.raise_signal(number)  # once more, while it is cleared up
-            cleared.append(number)
-
-    with pytest.raises(SystemExit) as ended, ended_in_order():
-        work()
-
-    assert ended.value.code == 128 + number
-    assert cleared == [number]
-    assert signal.getsignal(number) == signal.SIG_DFL
+    assert signalled(number, "SIG_DFL") == (128 + number, "cleared\n")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_what_was_ignored_stays_ignored():
-    earlier = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with ended_in_order():
-            signal.raise_signal(signal.SIGHUP)  # as a closed terminal does to `nohup rl-pipeline report`
-        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGHUP, earlier)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_was_ignored_stays_ignored(number: signal.Signals):
+    # as `nohup rl-pipeline report` has it when its terminal is closed
+    assert signalled(number, "SIG_IGN") == (0, "cleared\nnot ended True\n")
