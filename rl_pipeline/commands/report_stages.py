@@ -6,9 +6,10 @@ of all together. This process only says what comes next, and puts pictures into 
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
@@ -29,6 +30,7 @@ NOTHING = type(None)
 MAKING = "rl_pipeline.commands.report_making"
 READ_LOGS = "rl_pipeline.commands.report_reading:read_job_tables"
 READ_TRIALS = f"{MAKING}:read_trial_tables"
+PREPARE_EXPORTS = "rl_pipeline.commands.report_exporting:prepare"
 EXPORT = "rl_pipeline.commands.report_exporting:export"
 ANALYSE = "rl_pipeline.commands.report_analysing:analyse"
 
@@ -78,10 +80,7 @@ def make_report(making: Making, processes: ReportProcesses) -> Made:
         studio = running.enter_context(Studio())
         charts = analysed(making, secret, processes.analyst.process)
         processes.analyst.close()
-        with ThreadPoolExecutor(1) as thread:
-            exported = thread.submit(export, making)
-            draw(charts, studio, making.work / BUNDLE, secret)
-            exported.result()
+        draw(making, charts, studio, secret)
     return Made(replace_files(making.out, lambda folder: move_all(making.work / BUNDLE, folder)), read)
 
 
@@ -91,12 +90,6 @@ def tables(making: Making, reader: PreparedProcess) -> str:
     read = reader.process.call(READ_TRIALS, making, gives=str)
     reader.close()
     return read
-
-
-def export(making: Making) -> None:
-    """Write the files beside the report, while it is drawn: beside the analysis they would need too much memory."""
-    with OtherProcess(without=NO_FRAMES) as exporter:
-        exporter.call(EXPORT, making.work / TABLES, making.work / BUNDLE / TABLES, gives=NOTHING)
 
 
 def analysed(making: Making, secret: str, analyst: OtherProcess) -> list[bytes]:
@@ -109,9 +102,22 @@ def analysed(making: Making, secret: str, analyst: OtherProcess) -> list[bytes]:
     return analyst.call(ANALYSE, name, read, thresholds, steps, folder, secret, gives=list[bytes])
 
 
-def draw(asked: list[bytes], studio: Studio, folder: Path, secret: str) -> None:
-    """Draw the charts, and put them into the page."""
-    pictures = studio.pictures_of([CHART.decode(chart) for chart in asked])
+def draw(making: Making, asked: list[bytes], studio: Studio, secret: str) -> None:
+    """Draw the charts, and put them into the page; write the files beside the report.
+
+    These wait until no engine of pictures needs memory, but for the imports of who writes them.
+    """
+    folder, charts = making.work / BUNDLE, [CHART.decode(chart) for chart in asked]
+    with PreparedProcess(PREPARE_EXPORTS, without=NO_FRAMES) as exporter:
+        exported: list[Future[None]] = []
+
+        def begin_to_export() -> None:
+            write = partial(exporter.process.call, EXPORT, making.work / TABLES, folder / TABLES, gives=NOTHING)
+            exported.append(exporter.thread.submit(write))
+
+        pictures = studio.pictures_of(charts, begin_to_export)
+        for writing in exported:
+            writing.result()
     write_pixels(pictures, folder / CHARTS)
     page = folder / HTML_REPORT
     text = with_pictures(page.read_text(encoding="utf-8"), pictures, secret)

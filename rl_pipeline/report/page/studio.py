@@ -5,8 +5,8 @@ One process evaluates specifications, another one makes pictures and pixels of w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from types import TracebackType
 
 from rl_pipeline.processes import Helper
@@ -51,8 +51,14 @@ class Studio:
         for stage in (self.evaluator, self.finisher):
             stage.close()
 
-    def pictures_of(self, charts: Sequence[Chart]) -> tuple[Picture, ...]:
+    def pictures_of(
+        self, charts: Sequence[Chart], when_evaluated: Callable[[], object] | None = None
+    ) -> tuple[Picture, ...]:
         """The charts' pictures in order; the largest are drawn first, so that none is waited for at the end.
+
+        Args:
+            charts: made with `palette.PAGE`.
+            when_evaluated: is called when the engine has ended, which needs the most memory; it draws no more charts.
 
         Raises:
             ValueError: a chart cannot be drawn.
@@ -61,6 +67,10 @@ class Studio:
         first = sorted(range(len(charts)), key=lambda place: -len(charts[place].rows))
         drawings = {place: self.evaluator.pool.submit(self._evaluated, charts[place]) for place in first}
         pictures = {place: self.finisher.pool.submit(self._finished, charts[place], drawings[place]) for place in first}
+        if when_evaluated is not None:
+            wait(drawings.values())
+            self.evaluator.close()
+            when_evaluated()
         return tuple(pictures[place].result() for place in range(len(charts)))
 
     def _evaluated(self, chart: Chart) -> Evaluated:

@@ -46,6 +46,29 @@ def test_pictures_come_in_the_order_of_the_charts(studio: Studio):
     assert [picture.chart.name for picture in studio.pictures_of(charts)] == ["c1", "c3", "c2"]
 
 
+@pytest.mark.parametrize("charts", [(), (CHART, replace(CHART, name="other"))])
+def test_the_engine_has_ended_when_that_is_told(charts: tuple[Chart, ...]):
+    told: list[int | None] = []
+
+    with Studio() as some:
+        helper = some.evaluator.helper
+        assert helper is not None
+        assert helper.process is not None
+        pictures = some.pictures_of(charts, lambda: told.append(helper.process.poll() if helper.process else None))
+
+    assert told == [0]
+    assert pictures == tuple(picture_of(chart) for chart in charts)
+
+
+def test_what_cannot_be_drawn_is_told_after_the_engine_has_ended():
+    told: list[bool] = []
+
+    with pytest.raises(ValueError, match="conversion failed"), Studio() as some:
+        some.pictures_of([IMPOSSIBLE], lambda: told.append(True))
+
+    assert told == [True]
+
+
 def test_what_cannot_be_drawn_is_an_error_and_the_next_one_is_drawn(studio: Studio):
     with pytest.raises(ValueError, match="conversion failed"):
         studio.pictures_of([IMPOSSIBLE])
