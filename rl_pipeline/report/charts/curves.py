@@ -38,8 +38,9 @@ from rl_pipeline.report.charts.steps_axis import (
     warm_up_layer,
     warm_up_stretches,
 )
-from rl_pipeline.report.formatting import plural, significant
+from rl_pipeline.report.formatting import significant
 from rl_pipeline.report.palette import Theme
+from rl_pipeline.wording import plural
 
 COLUMNS = ("job", "global_step", "steps", "value", "smoothed", "low", "high", "is_below_print_precision")
 # Rule whose finding a title states first, by curve.

@@ -6,8 +6,9 @@ from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.engine_courses import EngineCell, EngineCourses
 from rl_pipeline.report.charts.chart import WIDTH, Cell, Chart, records, rounded, specification
 from rl_pipeline.report.charts.hours_axis import hours_axis
-from rl_pipeline.report.formatting import fixed, plural
+from rl_pipeline.report.formatting import fixed
 from rl_pipeline.report.palette import Theme
+from rl_pipeline.wording import plural
 
 COLUMNS = (
     "job", "engine", "hours", "lines", "running_requests", "generation_tokens_per_s", "kv_cache_usage",

@@ -8,8 +8,8 @@ from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.engine_bins import EngineBin
 from rl_pipeline.report.charts.chart import WIDTH, Cell, Chart, records, rounded, specification, stated
 from rl_pipeline.report.charts.hours_axis import hours_axis
-from rl_pipeline.report.formatting import plural
 from rl_pipeline.report.palette import Theme
+from rl_pipeline.wording import plural
 
 COLUMNS = (
     "job",
@@ -42,7 +42,9 @@ def engine_chart(data: ChartData, theme: Theme) -> Chart | None:
         _panel("generation_tokens_per_s", "generated tokens/s", jobs, theme),
         _panel("kv_cache_usage", "KV cache in use", jobs, theme, form=".0%"),
     ]
-    panels[-1]["encoding"]["x"] |= hours_axis(bins[-1].hours, "since the first statistics line")
+    told = hours_axis(bins[-1].hours, "since the first statistics line")
+    for panel in panels:
+        panel["encoding"]["x"] |= {**told, "title": told["title"] if panel is panels[-1] else None}
     body = {
         "data": {"values": records(COLUMNS, rows)},
         "vconcat": panels,
@@ -96,7 +98,7 @@ def _panel(
         "transform": [{"filter": f"isValid(datum.{name})"}],
         "mark": {"type": "line", "strokeWidth": 1.6, "tooltip": True, "point": {"size": 8}},
         "encoding": {
-            "x": {"field": "hours", "type": "quantitative", "title": None, "scale": {"nice": False}},
+            "x": {"field": "hours", "type": "quantitative", "scale": {"nice": False}},
             "y": {"field": name, "type": "quantitative", "axis": axis, "scale": scale},
             "color": {
                 "field": "job",

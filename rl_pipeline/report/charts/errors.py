@@ -7,8 +7,9 @@ from rl_pipeline.analysis.error_counts import OTHER_TYPES
 from rl_pipeline.report.charts.chart import Cell, Chart, records, rounded, specification
 from rl_pipeline.report.charts.stacked import stacked_steps, thrown_away
 from rl_pipeline.report.charts.steps_axis import steps_of_run
-from rl_pipeline.report.formatting import plural, thousands
+from rl_pipeline.report.formatting import thousands
 from rl_pipeline.report.palette import Theme
+from rl_pipeline.wording import plural
 
 COLUMNS = ("job", "global_step", "steps", "exception_type", "failed_trials", "share_of_trials", "is_canonical")
 

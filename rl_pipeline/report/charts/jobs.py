@@ -15,8 +15,9 @@ from rl_pipeline.report.charts.bounds import (
 )
 from rl_pipeline.report.charts.chart import SMALL_WIDTH, Cell, Chart, records, rounded, specification
 from rl_pipeline.report.charts.curves import file_name
-from rl_pipeline.report.formatting import p_value, plural, significant
+from rl_pipeline.report.formatting import p_value, significant
 from rl_pipeline.report.palette import Theme
+from rl_pipeline.wording import plural
 
 COLUMNS = ("job", "mean", "low", "high", "steps")
 ROW_HEIGHT = 26

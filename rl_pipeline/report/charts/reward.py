@@ -26,8 +26,9 @@ from rl_pipeline.report.charts.steps_axis import (
     warm_up_layer,
     warm_up_stretches,
 )
-from rl_pipeline.report.formatting import fixed, plural
+from rl_pipeline.report.formatting import fixed
 from rl_pipeline.report.palette import Theme
+from rl_pipeline.wording import plural
 
 COLUMNS = (
     "job",

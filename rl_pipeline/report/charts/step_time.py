@@ -7,8 +7,9 @@ from rl_pipeline.analysis.step_parts import UNATTRIBUTED
 from rl_pipeline.report.charts.chart import Cell, Chart, records, rounded, specification, stated
 from rl_pipeline.report.charts.stacked import stacked_steps, thrown_away
 from rl_pipeline.report.charts.steps_axis import steps_of_run
-from rl_pipeline.report.formatting import duration, percent, plural
+from rl_pipeline.report.formatting import duration, percent
 from rl_pipeline.report.palette import Theme
+from rl_pipeline.wording import plural
 
 COLUMNS = ("job", "global_step", "steps", "part", "seconds_per_step", "is_canonical")
 WAIT = "wait_for_generation_buffer"

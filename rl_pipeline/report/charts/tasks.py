@@ -7,8 +7,9 @@ from typing import Any
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.trial_analysis import TaskSplit
 from rl_pipeline.report.charts.chart import SMALL_HEIGHT, SMALL_WIDTH, Cell, Chart, records, rounded, specification
-from rl_pipeline.report.formatting import percent, plural, thousands
+from rl_pipeline.report.formatting import percent, thousands
 from rl_pipeline.report.palette import Theme
+from rl_pipeline.wording import plural
 
 COLUMNS = ("tasks_that_are", "tasks", "share", "of_tasks")
 ROW_HEIGHT = 30

@@ -8,9 +8,10 @@ from typing import Any
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.timeline import CLOCK, IN_VAIN, MARKS, PARTS, QUEUE, START_UP, TAIL, TRAINING, Timeline
 from rl_pipeline.report.charts.chart import WIDTH, Cell, Chart, records, rounded, specification
-from rl_pipeline.report.formatting import duration, moment, plural, significant
+from rl_pipeline.report.formatting import duration, moment, significant
 from rl_pipeline.report.palette import Theme
 from rl_pipeline.units import SECONDS_PER_HOUR
+from rl_pipeline.wording import plural
 
 COLUMNS = ("job", "what", "begin_hours", "end_hours", "first_step", "last_step")
 ROW_HEIGHT, MOST_ROWS = 50, 40

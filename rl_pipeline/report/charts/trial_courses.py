@@ -8,9 +8,11 @@ from typing import Any
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.trial_course import CourseCell, TrialCourse
 from rl_pipeline.report.charts.chart import WIDTH, Cell, Chart, records, rounded, specification
-from rl_pipeline.report.formatting import moment, percent, plural, thousands
+from rl_pipeline.report.charts.hours_axis import hours_axis
+from rl_pipeline.report.formatting import moment, percent, thousands
 from rl_pipeline.report.palette import Theme
 from rl_pipeline.schema import OUTCOMES, SOLVED
+from rl_pipeline.wording import plural
 
 OUTCOME_COLUMNS = ("begins_at", "hours", "outcome", "trials", "share", "trials_in_bin")
 FAILURE_COLUMNS = ("begins_at", "hours", "exception_class", "trials", "share", "trials_in_bin")
@@ -106,7 +108,8 @@ def _body(
         for record in records(columns, rows)
         if int(str(record["trials_in_bin"])) >= fewest
     ]
-    begin = moment(course.outcomes[0].started_at, course.zone)
+    end = max(cell.hours for cell in course.outcomes) + width
+    told = hours_axis(end, f"since {moment(course.outcomes[0].started_at, course.zone)}")
     return {
         "width": WIDTH,
         "height": COURSE_HEIGHT,
@@ -117,9 +120,9 @@ def _body(
                 "field": "hours",
                 "type": "quantitative",
                 "bin": "binned",
-                "title": f"hours since {begin}",
+                "title": told["title"],
                 "scale": {"nice": False, "zero": True},
-                "axis": {"grid": False},
+                "axis": {**told.get("axis", {}), "grid": False},
             },
             "x2": {"field": "to"},
             "y": {

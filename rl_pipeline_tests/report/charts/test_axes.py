@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from rl_pipeline.analysis.chart_data import ChartData, chart_data
+from rl_pipeline.analysis.engine_bins import engine_bins
 from rl_pipeline.report.charts.curves import pass_chart
+from rl_pipeline.report.charts.engines import engine_chart
 from rl_pipeline.report.charts.errors import error_chart
 from rl_pipeline.report.charts.hours_axis import hours_axis
 from rl_pipeline.report.charts.steps_axis import step_axis
 from rl_pipeline.report.charts.waterfall import BEFORE, BEHIND, label_side
 from rl_pipeline.report.palette import LIGHT
 from rl_pipeline.report.vega import svg_of
+from rl_pipeline.schema import VllmStat
+from rl_pipeline_tests.helpers.frames import frame_of
 from rl_pipeline_tests.helpers.present import present
 from rl_pipeline_tests.helpers.reference_frames import reference_frames
 
@@ -62,6 +67,24 @@ def test_short_times_are_told_in_minutes(hours: float, told: list[str]):
 
 def test_long_times_are_told_in_hours():
     assert hours_axis(2.0) == {"title": "hours"}
+
+
+def test_all_panels_of_the_engines_tell_one_unit():
+    times = [datetime(2026, 1, 1) + timedelta(minutes=minute) for minute in range(30)]
+    lines = [
+        VllmStat(
+            job="job_1", line=number, logged_at=time, scope="engine", pid=1, running=3, waiting=0,
+            prompt_throughput=9.0, generation_throughput=5.0, kv_cache_usage=0.1,
+        )
+        for number, time in enumerate(times)
+    ]  # fmt: skip
+    data = replace(chart_data(reference_frames()), engine_bins=engine_bins(frame_of(VllmStat, lines)))
+
+    panels = present(engine_chart(data, LIGHT)).spec["vconcat"]
+
+    axes = [panel["encoding"]["x"] for panel in panels]
+    assert len({str(axis["axis"]) for axis in axes}) == 1
+    assert [axis["title"] for axis in axes] == [None, None, None, "minutes since the first statistics line"]
 
 
 def test_steps_without_a_failure_have_their_place():
