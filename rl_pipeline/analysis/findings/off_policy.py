@@ -211,8 +211,8 @@ def groups_dropped(context: RunContext) -> Answer:
     Threshold is a proposal.
     """
     found = _counted(context) if context.steps.name_of("async/discarded_count") else _rated(context)
-    if isinstance(found, str):
-        return not_measurable(found, population=POPULATION)
+    if isinstance(found, _Missing):
+        return not_measurable(found.what, n=found.n, population=POPULATION)
     evidence = [context.over_steps(found.text, key=found.key, value=found.share), *_reject_reasons(context)]
     make = fired if found.share > context.value("R11", "dropped_share") else clear
     return make(f"{found.text}.", evidence, n=found.n, population=found.population)
@@ -226,33 +226,38 @@ class _Dropped(NamedTuple):
     population: str
 
 
-def _counted(context: RunContext) -> _Dropped | str:
+class _Missing(NamedTuple):
+    what: str
+    n: int  # steps that have it
+
+
+def _counted(context: RunContext) -> _Dropped | _Missing:
     """Groups of all steps together; or what is missing to count them."""
     key = "async/discarded_count"
     dropped, kept = context.steps.column(key), context.steps.column("async/effective_batch_groups")
     both = (dropped >= 0) & (kept >= 0)  # what is below 0 is no count
     if both.sum() < context.minimum_steps:
-        return "counts of dropped and kept groups"
+        return _Missing("counts of dropped and kept groups", int(both.sum()))
     lost, whole = float(dropped[both].sum()), float((dropped + kept)[both].sum())
     if not whole:
-        return "a step with a dropped or kept group"
+        return _Missing("a step with a dropped or kept group", 0)
     text = f"{lost:,.0f} of {whole:,.0f} groups dropped ({percent(lost / whole)})"
     return _Dropped(lost / whole, text, key, round(whole), "generated groups")
 
 
-def _rated(context: RunContext) -> _Dropped | str:
+def _rated(context: RunContext) -> _Dropped | _Missing:
     """The mean of the steps' shares, where they are logged without the number of groups; or what is missing."""
     key = "async/keep_rate" if context.steps.name_of("async/keep_rate") else "async/discard_rate"
     rate = context.steps.column(key)
     rate = rate[(rate >= 0) & (rate <= 1)]  # what lies beyond is no share
     if len(rate) < context.minimum_steps:
-        is_synchronous = not context.is_async and len(context.steps)
-        return "counts of dropped " + (
-            "groups (a synchronous run does not log them)" if is_synchronous else "and kept groups"
-        )
+        if not context.is_async and len(context.steps):
+            return _Missing("counts of dropped groups (a synchronous run does not log them)", len(rate))
+        return _Missing("counts of dropped and kept groups", len(rate))
     share = float((1 - rate if key == "async/keep_rate" else rate).mean())
     count = context.steps.column("async/num_groups_dropped")
-    in_all = f", {count.sum():,.0f} in all" if (count >= 0).any() else ""
+    count = count[count >= 0]
+    in_all = f", {count.sum():,.0f} in all" if len(count) else ""
     text = f"{percent(share)} of a step's groups dropped, mean of {plural(len(rate), 'step')}{in_all}"
     return _Dropped(share, text, key, len(rate), POPULATION)
 

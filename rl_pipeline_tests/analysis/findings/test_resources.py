@@ -76,6 +76,20 @@ def test_where_only_shares_are_logged_their_mean_counts_and_not_groups():
     assert found.summary == "10.0 % of a step's groups dropped, mean of 8 steps, 16 in all."
 
 
+def test_counts_below_zero_are_not_added_to_groups_dropped_in_all():
+    rates = {"async/num_groups_dropped": [2.0] * 8 + [-500.0], "async/keep_rate": [0.98] * 9}
+
+    assert finding("R11", step_metrics=blocks(rates)).summary.endswith("mean of 9 steps, 16 in all.")
+
+
+def test_too_few_counts_of_dropped_groups_are_told_with_their_number():
+    few = {"async/discarded_count": [1.0] * 3, "async/effective_batch_groups": [63.0] * 3}
+
+    found = finding("R11", step_metrics=blocks(few))
+
+    assert (found.status, found.n, found.population) == ("not_measurable", 3, "canonical steps")
+
+
 def test_a_rate_of_dropped_groups_beyond_one_is_no_share():
     found = finding("R11", step_metrics=blocks({"async/discard_rate": [0.2] * 8 + [7.0, -0.5]}))
 
