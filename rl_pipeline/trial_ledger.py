@@ -103,7 +103,7 @@ def read_trials(
         try:
             for number, root in enumerate(roots):
                 reading.read_root(number, root)
-            entries = reading.finish()
+            entries = _in_order(reading.finish())
         finally:
             reading.close()
     if seen is not None:
@@ -303,10 +303,8 @@ def _tell(seen: Seen, roots: Sequence[Path], entries: pa.Table, reading: _Readin
 
 
 def _states(entries: pa.Table) -> Iterator[States]:
-    """Their files in the order of their folders, some at a time."""
-    told = entries.select(States._fields)
-    told = told.take(pc.sort_indices(told, [("folder", "ascending")]))
-    for some in told.to_batches(TABLE_FILES):
+    """Their files in the order of the entries, some at a time."""
+    for some in entries.select(States._fields).to_batches(TABLE_FILES):
         yield States(*(column.to_pylist() for column in some.columns))
 
 
@@ -330,9 +328,14 @@ def _placed(entries: pa.Table, place: _Place) -> pa.Table:
     return entries.append_column("is_eval", pa.array(place.is_eval, pa.bool_()))
 
 
+def _in_order(entries: pa.Table) -> pa.Table:
+    """By folder, then by root."""
+    order = pc.sort_indices(entries, [("folder", "ascending"), ("root", "ascending")])
+    return rows_of(entries, order.to_numpy())
+
+
 def _tables(entries: pa.Table, skipped: Sequence[NotRead], *, are_fit: bool) -> tuple[pa.Table, pa.Table]:
-    """The two tables; `are_fit`: the names of the folders hold no credential."""
-    entries = rows_of(entries, pc.sort_indices(entries, [("folder", "ascending"), ("root", "ascending")]).to_numpy())
+    """The two tables of entries in order; `are_fit`: the names of the folders hold no credential."""
     is_trial = pc.is_null(entries["reason"]).to_numpy()
     told, candidates = rows_of(entries, np.flatnonzero(~is_trial)), rows_of(entries, np.flatnonzero(is_trial))
     first = first_of_copies(candidates)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from rl_pipeline.reader.trial_folders import RESULT, NotRead
 
-LINKED = "\0"  # stands in no name of a file
+NUL = "\0"  # stands in no name of a file
 
 
 class States(NamedTuple):
@@ -49,18 +49,18 @@ class Seen:
 
     def add_not_read(self, not_read: Iterable[NotRead]) -> None:
         """What is not read below any root, after all of them."""
-        self._add(sorted(f"{path}{LINKED}{reason}" for path, reason in not_read))
+        self._add(sorted(f"{path}{NUL}{reason}" for path, reason in not_read))
 
     def digest(self) -> str:
         """Of all that was told."""
         return self._digest.hexdigest()
 
     def _add(self, lines: Iterable[str]) -> None:
-        self._digest.update("".join(f"{line}{LINKED}" for line in lines).encode("utf-8", "surrogateescape"))
+        self._digest.update("".join(f"{line}{NUL}" for line in lines).encode("utf-8", "surrogateescape"))
 
 
 def _line(folder: str, size: int | None, mtime_ns: int | None, inode: int | None) -> str:
-    return f"{folder}{LINKED}{size} {mtime_ns} {(inode or 0) % 2**64}"
+    return f"{folder}{NUL}{size} {mtime_ns} {(inode or 0) % 2**64}"
 
 
 def _asked(
