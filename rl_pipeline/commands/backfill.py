@@ -12,8 +12,8 @@ from rl_pipeline.commands.interrupted import tell_interruptions_once
 from rl_pipeline.commands.named_experiment import only_named
 from rl_pipeline.commands.progress import Progress
 from rl_pipeline.errors import DataError
-from rl_pipeline.report.formatting import plural
 from rl_pipeline.settings import Settings
+from rl_pipeline.wording import plural
 
 SHOWN_FAILURES = 10
 

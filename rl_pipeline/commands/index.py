@@ -8,7 +8,7 @@ import click
 
 from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.pipeline import write_index
-from rl_pipeline.report.formatting import plural
+from rl_pipeline.wording import plural
 
 
 def run(reports: Path) -> None:

@@ -13,7 +13,6 @@ import re
 from datetime import datetime, timedelta
 
 from rl_pipeline.units import SECONDS_PER_HOUR
-from rl_pipeline.wording import plural as plural  # noqa: PLC0414 - a form of numbers like the others here, for the report
 
 ABSENT = "—"
 NARROW_SPACE = "\u202f"

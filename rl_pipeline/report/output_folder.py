@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from rl_pipeline.errors import ConfigurationError, shown
+from rl_pipeline.process_ids import is_alive
 
 LIST_NAME = ".rl_pipeline_files.json"
 LIST_VERSION = 1
@@ -123,7 +124,7 @@ def _sweep(folder: Path) -> None:
     for path in folder.glob(f"{STAGING_PREFIX}*"):
         if not path.is_dir() or path.is_symlink():
             continue
-        if _is_of_the_dead(path.name) or time.time() - path.stat().st_mtime > LITTER_AGE_S:
+        if _is_of_the_dead(path) or time.time() - path.stat().st_mtime > LITTER_AGE_S:
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -141,18 +142,12 @@ def _machine() -> str:
     return hashlib.blake2b(f"{socket.gethostname()} {own_ids}".encode(), digest_size=4).hexdigest()
 
 
-def _is_of_the_dead(name: str) -> bool:
+def _is_of_the_dead(staging: Path) -> bool:
     """Whether its writer was a process of this machine that has ended."""
-    told = WRITER.match(name)
+    told = WRITER.match(staging.name)
     if told is None or told[2] != _machine() or os.name != "posix":
         return False
-    try:
-        os.kill(int(told[1]), 0)
-    except ProcessLookupError:
-        return True
-    except (PermissionError, OverflowError):
-        return False
-    return False
+    return not is_alive(int(told[1]), staging.stat().st_mtime)
 
 
 def _is_inside(name: str) -> bool:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import dagster as dg
@@ -14,7 +12,7 @@ from dagster._core.events import EngineEventData
 from dagster._core.launcher import WorkerStatus
 
 from rl_pipeline.defs.instance import open_instance
-from rl_pipeline.defs.launcher import is_alive, is_local
+from rl_pipeline.defs.launcher import is_local
 from rl_pipeline_tests.helpers.lab import Lab
 from rl_pipeline_tests.helpers.recorded import record_run
 
@@ -25,26 +23,6 @@ def sleeper():
     yield process
     process.kill()
     process.wait()
-
-
-def test_a_living_process_is_alive(sleeper):
-    assert is_alive(sleeper.pid, time.time())
-
-
-def test_a_process_that_was_killed_is_dead_before_and_after_its_parent_noticed(sleeper):
-    sleeper.kill()
-    os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)  # a zombie now
-    as_zombie = is_alive(sleeper.pid, time.time())
-    sleeper.wait()
-
-    assert not as_zombie
-    assert not is_alive(sleeper.pid, time.time())
-
-
-def test_another_process_with_the_same_id_is_not_the_run(sleeper):
-    an_hour_before_it_began = time.time() - 3600
-
-    assert not is_alive(sleeper.pid, an_hour_before_it_began)
 
 
 @pytest.mark.parametrize(

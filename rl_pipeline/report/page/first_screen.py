@@ -21,9 +21,10 @@ from rl_pipeline.analysis.findings.finding import (
 )
 from rl_pipeline.analysis.first_numbers import SPEED_NUMBER, FirstNumber
 from rl_pipeline.analysis.summary import ExperimentResult
-from rl_pipeline.report.formatting import ABSENT, NARROW_SPACE, duration, fixed, percent, plural, thousands, typographic
+from rl_pipeline.report.formatting import ABSENT, NARROW_SPACE, duration, fixed, percent, thousands, typographic
 from rl_pipeline.report.page.spark import spark
 from rl_pipeline.report.views.section import sentence
+from rl_pipeline.wording import plural
 
 TONES = {STOP_RECOMMENDED: "bad", NEEDS_ATTENTION: "warn", HEALTHY: "good"}
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from rl_pipeline.analysis.metric_overview import MetricOverview
-from rl_pipeline.report.formatting import plural, readable, typographic
+from rl_pipeline.report.formatting import readable, typographic
 from rl_pipeline.report.page.findings import metric_anchor
 from rl_pipeline.report.page.spark import spark
+from rl_pipeline.wording import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,9 @@ from rl_pipeline.analysis.experiment_comparison import (
     comparability,
     compare_experiments,
 )
-from rl_pipeline.report.formatting import ABSENT, p_equals, plural, signed, typographic
+from rl_pipeline.report.formatting import ABSENT, p_equals, signed, typographic
 from rl_pipeline.report.page.experiments import Listed
+from rl_pipeline.wording import plural
 
 MOST_COMPARED = 10
 MOST_GATED = 60

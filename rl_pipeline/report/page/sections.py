@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rl_pipeline.analysis.chart_data import ChartData
 from rl_pipeline.analysis.summary import ExperimentResult
-from rl_pipeline.report.formatting import percent, plural
+from rl_pipeline.report.formatting import percent
 from rl_pipeline.report.page.figures import FigureView, figures
 from rl_pipeline.report.page.headings import jobs_heading, stability_heading
 from rl_pipeline.report.page.pictures import Picture
@@ -28,6 +28,7 @@ from rl_pipeline.report.views.time import time_section
 from rl_pipeline.report.views.trend import trend_section
 from rl_pipeline.report.views.trial_groups import trial_groups_section
 from rl_pipeline.report.views.trials import trials_view
+from rl_pipeline.wording import plural
 
 NAMES_SHOWN, MOST_ROWS = 60, 150
 TRIAL_PICTURES = (

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rl_pipeline.analysis.time_accounting import Span, StepTime
-from rl_pipeline.report.formatting import ABSENT, count, duration, percent, plural, typographic
+from rl_pipeline.report.formatting import ABSENT, count, duration, percent, typographic
+from rl_pipeline.wording import plural
 
 UNATTRIBUTED = "no timer explains it"
 SHORTEST = 0.1  # seconds: the last digit that is printed

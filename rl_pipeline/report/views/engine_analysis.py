@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from rl_pipeline.analysis.engines import EngineAnalysis, LoadReading
-from rl_pipeline.report.formatting import ABSENT, count, fixed, percent, plural
+from rl_pipeline.report.formatting import ABSENT, count, fixed, percent
 from rl_pipeline.report.views.section import Block, SectionView, section, sentence
 from rl_pipeline.report.views.table import table
+from rl_pipeline.wording import plural
 
 ENGINES_SHOWN = 64
 

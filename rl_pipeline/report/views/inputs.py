@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rl_pipeline.analysis.provenance import LogInput, Provenance
-from rl_pipeline.report.formatting import ABSENT, count, plural, size, thousands
+from rl_pipeline.report.formatting import ABSENT, count, size, thousands
 from rl_pipeline.report.views.table import TableView, table
+from rl_pipeline.wording import plural
 
 DIGEST_SHOWN = 16
 

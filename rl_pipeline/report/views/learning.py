@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from rl_pipeline.analysis.findings.finding import CLEAR, FIRED, Finding
 from rl_pipeline.analysis.training_trends import MetricTrend
 from rl_pipeline.analysis.trends import Trend
-from rl_pipeline.report.formatting import fixed, plural, signed
+from rl_pipeline.report.formatting import fixed, signed
+from rl_pipeline.wording import plural
 
 TREND_RULE, COLLAPSE_RULE = "R26", "R27"
 PER_STEPS = 10  # steps of the slope that is told

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rl_pipeline.analysis.lineage import Lineage
 from rl_pipeline.analysis.replayed_prompts import ReplayCheck
-from rl_pipeline.report.formatting import ABSENT, count, duration, fixed, moment, plural, span, thousands
+from rl_pipeline.report.formatting import ABSENT, count, duration, fixed, moment, span, thousands
 from rl_pipeline.report.views.section import Block, SectionView, section, sentence
 from rl_pipeline.report.views.table import table
+from rl_pipeline.wording import plural
 
 
 def lineage_section(lineage: Lineage, replays: ReplayCheck) -> SectionView | None:

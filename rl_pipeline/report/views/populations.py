@@ -10,9 +10,10 @@ from rl_pipeline.analysis.populations import Coverage, MaskedShare, Populations
 from rl_pipeline.analysis.summary import PopulationReport
 from rl_pipeline.analysis.token_means import TokenMeans
 from rl_pipeline.analysis.trial_attribution import Attribution
-from rl_pipeline.report.formatting import ABSENT, count, fixed, interval, p_equals, percent, plural, thousands
+from rl_pipeline.report.formatting import ABSENT, count, fixed, interval, p_equals, percent, thousands
 from rl_pipeline.report.views.section import Block, SectionView, section, sentence
 from rl_pipeline.report.views.table import table
+from rl_pipeline.wording import plural
 
 
 def populations_section(report: PopulationReport) -> SectionView | None:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rl_pipeline.analysis.published_rows import Category, MetricSummary, OverviewRow, PublishedTables
-from rl_pipeline.report.formatting import count, fixed, percent, plural, published_percent, significant, thousands
+from rl_pipeline.report.formatting import count, fixed, percent, published_percent, significant, thousands
 from rl_pipeline.report.views.table import TableView, table
+from rl_pipeline.wording import plural
 
 UPDATE_STEPS = "policy/policy_update_steps"
 LOG_RATIO = "policy/log_ratio_abs_"

@@ -10,10 +10,11 @@ from rl_pipeline.analysis.restarts import RestartCosts
 from rl_pipeline.analysis.summary import TimeReport
 from rl_pipeline.analysis.time_accounting import Span, StepTime, Wait
 from rl_pipeline.analysis.waterfall import Waterfall
-from rl_pipeline.report.formatting import count, duration, fixed, p_equals, percent, plural, signed
+from rl_pipeline.report.formatting import count, duration, fixed, p_equals, percent, signed
 from rl_pipeline.report.views.growth import growth_block
 from rl_pipeline.report.views.section import Block, SectionView, not_measurable, section, sentence
 from rl_pipeline.report.views.table import table
+from rl_pipeline.wording import plural
 
 GAPS_SHOWN = 5
 SHORTEST_GAP_S = 60.0  # shorter ones are clock rounding

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from rl_pipeline.analysis.estimates import Estimate
 from rl_pipeline.analysis.training_trends import MetricTrend, TrainingTrends
-from rl_pipeline.report.formatting import (
-    ABSENT,
-    count,
-    fixed,
-    interval,
-    p_equals,
-    p_value,
-    percent,
-    plural,
-    signed,
-)
+from rl_pipeline.report.formatting import ABSENT, count, fixed, interval, p_equals, p_value, percent, signed
 from rl_pipeline.report.views.section import Block, SectionView, not_measurable, section, sentence
 from rl_pipeline.report.views.table import table
+from rl_pipeline.wording import plural
 
 STEPS = 10  # slopes are given per ten steps
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rl_pipeline.analysis.task_changes import TaskChanges
 from rl_pipeline.analysis.trial_analysis import TrialAnalysis
-from rl_pipeline.report.formatting import count, fixed, interval, p_equals, percent, plural
+from rl_pipeline.report.formatting import count, fixed, interval, p_equals, percent
 from rl_pipeline.report.views.section import Block, SectionView, not_measurable, section
 from rl_pipeline.report.views.table import table
+from rl_pipeline.wording import plural
 
 
 def trial_groups_section(trials: TrialAnalysis, tasks: TaskChanges) -> SectionView | None:
