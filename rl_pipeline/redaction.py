@@ -209,6 +209,9 @@ STEMS = (
 # Of the keys that begin so; not the end of `task-`. The text searched is in small letters.
 SK = re.compile(r"sk-(?:(?<![a-z0-9]sk-)|(?<=\\[nrt]sk-)|(?<=%[0-9a-f]{2}sk-)|(?<=\d[mk]sk-))")
 
+# A text in ASCII that holds none of these, and nothing that `SK` finds, in small letters, holds no credential.
+WORDS = (*STEMS, "://")
+
 
 def may_hold_any(text: str) -> bool:
     """Whether a closer look is worth it; False is certain."""

@@ -3,23 +3,22 @@
 The configurations of an experiment's trials are alike: most lines are equal, and the others differ in names and
 numbers. So a line that was searched once and held nothing is known, with any name and any number in its place, and only
 unknown ones are searched; where one of those holds something, the whole text is searched. Which lines differ is
-learned from the texts, so that the equal stretches between them are compared, not taken apart; texts of one length have
-them at the same places, mostly.
+learned from the texts, so that the equal stretches between them are compared, not taken apart.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Sequence
 
+from rl_pipeline.reader import text_shapes
+from rl_pipeline.reader.text_shapes import Frame
 from rl_pipeline.redaction import may_hold_any, redact
 
 SEARCHED = 1 << 20  # bytes of a text that are searched
 KNOWN_LIMIT = 4096  # lines that are remembered
 SHORT = 4096  # bytes of a text that may be known as a whole
 MOST_DIFFERENT = 16  # lines that may differ from text to text
-MOST_LAYOUTS = 256  # lengths of texts of which is known where their lines stand
 LINE_END, SPACED_END, BARE_END = b"\n", b', "', b',"'
 # No credential begins with a number, and none is made of these alone unless its line says that it is one.
 ANY_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
@@ -28,10 +27,7 @@ QUOTED_IDENTIFIER = re.compile(rb'"[0a-f-]{12,}"')  # is found faster
 ANYTHING = b"\0"  # stands in no JSON text
 # Lines with a credential that is none by itself.
 NEXT_LINES = tuple(before + "aB3dE9fG5hJ7kL2m" for before in ("", '"', ": ", '": "', "= "))
-BETWEEN = b"\1"  # neither does this
-
-
-Parts = Callable[[bytes], tuple[bytes, ...]]
+NO_FRAME = Frame(LINE_END, ())
 
 
 class SecretCounter:
@@ -40,9 +36,7 @@ class SecretCounter:
     def __init__(self) -> None:
         self._lines: set[bytes] = set()
         self._shapes: set[bytes] = set()
-        self._frame: tuple[bytes, ...] = ()  # the equal stretches, each up to a line that differs
-        self._line_end = LINE_END
-        self._layouts: dict[int, tuple[Parts, Parts]] = {}  # equal stretches and lines that differ, by a text's length
+        self._frame = NO_FRAME
         self._last: list[bytes] = []
         self._different: set[int] = set()
 
@@ -80,24 +74,24 @@ class SecretCounter:
         return 0
 
     def count_all(self, texts: Sequence[bytes], names: Sequence[tuple[bytes, ...]]) -> list[int]:
-        """`count` of each text with its names; those whose shape is known cost a fraction of it."""
-        bare: list[bytes] = []
-        for text, its in zip(texts, names, strict=True):
-            together = self._differing(text[:SEARCHED])
-            if together is None:
-                together = text if len(text) <= SHORT else b""
-            for name in its:
-                if name:
-                    together = together.replace(name, ANYTHING)
-            bare.append(together)
-        shapes = QUOTED_IDENTIFIER.sub(ANYTHING, BETWEEN.join(bare).translate(ANY_DIGIT)).split(BETWEEN)
-        if len(shapes) != len(texts):  # what stands between stands inside of one, too
-            shapes = [b""] * len(texts)
+        """`count` of each text with its names, as many of each; those whose shape is known cost a fraction of it."""
         known = self._shapes
         return [
             0 if shape in known else self._count_new(text, its, shape)
-            for shape, text, its in zip(shapes, texts, names, strict=True)
+            for shape, text, its in zip(self._shapes_of(texts, names), texts, names, strict=True)
         ]
+
+    def _shapes_of(self, texts: Sequence[bytes], names: Sequence[tuple[bytes, ...]]) -> list[bytes]:
+        """The shape of what differs in each text, of a short one that is built differently its own; else nothing."""
+        compiled = text_shapes.load()
+        if compiled is not None:
+            return compiled.shapes(texts, self._frame, names, most_looked_at=SEARCHED, most_whole=SHORT)
+        shapes: list[bytes] = []
+        for text, its in zip(texts, names, strict=True):
+            lines = self._lines_that_differ(text[:SEARCHED])
+            short = text if len(text) <= SHORT else b""
+            shapes.append(_shape(short if lines is None else b"\n".join(lines), its))
+        return shapes
 
     def _count_new(self, text: bytes, names: tuple[bytes, ...], shape: bytes) -> int:
         """`count`; the shape of a short text that holds and announces nothing is known from then on."""
@@ -106,28 +100,11 @@ class SecretCounter:
             self._remember((), (shape,))
         return found
 
-    def _differing(self, text: bytes) -> bytes | None:
-        """The lines that differ, one behind the other; None when the text is built differently."""
-        layout = self._layouts.get(len(text))
-        if layout is not None:
-            stretches, lines = layout
-            if stretches(text) == self._frame:
-                together = b"\n".join(lines(text))
-                # A line that holds a line's end is several lines: the text is built differently.
-                if together.count(self._line_end) == (len(self._frame) - 1 if self._line_end == LINE_END else 0):
-                    return together
-        differing = self._lines_that_differ(text)
-        if differing is None:
-            return None
-        if layout is None and len(self._layouts) < MOST_LAYOUTS and len(self._frame) > 1:
-            self._layouts[len(text)] = _layout(self._frame, differing)
-        return b"\n".join(differing)
-
     def _lines_that_differ(self, text: bytes) -> list[bytes] | None:
         """What stands between the equal stretches; None when the text is built differently."""
-        lines, place, line_end = [], 0, self._line_end
+        lines, place, line_end = [], 0, self._frame.line_end
         begins, find = text.startswith, text.find
-        for stretch in self._frame:
+        for stretch in self._frame.stretches:
             if not begins(stretch, place):
                 return None
             place += len(stretch)
@@ -136,7 +113,7 @@ class SecretCounter:
                 end = len(text)
             lines.append(text[place:end])
             place = end
-        return lines if place == len(text) else None
+        return lines if lines and place == len(text) else None
 
     def _learn(self, lines: list[bytes], line_end: bytes) -> None:
         """Which lines differ between this text and earlier ones; the equal ones must be known to be harmless."""
@@ -158,27 +135,15 @@ class SecretCounter:
             else:
                 return
         # What stands behind the last stretch is a line too, of no length.
-        self._frame, self._line_end = tuple(stretches), line_end
-        self._layouts.clear()
+        self._frame = Frame(line_end, tuple(stretches))
 
     def _remember(self, lines: Sequence[bytes], shapes: Iterable[bytes]) -> None:
         if max(len(self._lines), len(self._shapes)) >= KNOWN_LIMIT:
             self._lines.clear()
             self._shapes.clear()
-            self._frame = ()
-            self._layouts.clear()
+            self._frame = NO_FRAME
         self._lines.update(lines)
         self._shapes.update(shapes)
-
-
-def _layout(stretches: Sequence[bytes], lines: Sequence[bytes]) -> tuple[Parts, Parts]:
-    """What takes the stretches, and the lines between them, out of a text that is built as this one."""
-    places: list[slice] = []
-    place = 0
-    for part in (part for pair in zip(stretches, lines, strict=True) for part in pair):
-        places.append(slice(place, place + len(part)))
-        place += len(part)
-    return itemgetter(*places[::2]), itemgetter(*places[1::2])
 
 
 def _goes_on(line: bytes) -> bool:

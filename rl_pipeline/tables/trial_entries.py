@@ -16,6 +16,7 @@ import re
 from array import array
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime, timezone
 from functools import cached_property
 from itertools import compress, repeat
@@ -58,7 +59,7 @@ def entry_table(told: Mapping[str, Sequence[Any]]) -> pa.Table:
 
 def _array(values: Sequence[Any], field: pa.Field) -> pa.Array:
     if not pa.types.is_timestamp(field.type):
-        return column_array(values, field)[0]
+        return _plain_array(values, field)
     try:
         # Spans of time become an array in a third of the time that moments with a zone take.
         spans = [None if value is None else value - EPOCH for value in values]
@@ -66,6 +67,14 @@ def _array(values: Sequence[Any], field: pa.Field) -> pa.Array:
     except TypeError:
         values = [datetime.fromisoformat(value) if isinstance(value, str) else value for value in values]
         return column_array(values, field)[0]
+
+
+def _plain_array(values: Sequence[Any], field: pa.Field) -> pa.Array:
+    """Readers of trials give values of the right types, so these are not looked at one by one as in `column_array`."""
+    if not pa.types.is_map(field.type):
+        with suppress(pa.ArrowException, OverflowError, UnicodeEncodeError):
+            return pa.array(values, field.type)
+    return column_array(values, field)[0]
 
 
 class EntryIndex:

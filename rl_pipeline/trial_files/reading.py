@@ -13,8 +13,9 @@ from typing import Any
 from rl_pipeline.dialects.harbor_columns import TrialColumns
 from rl_pipeline.dialects.parsed_trial import NAMES, ParsedTrial
 from rl_pipeline.dialects.stored_values import stored_name
+from rl_pipeline.reader import text_shapes
 from rl_pipeline.reader.folder_calls import Readings
-from rl_pipeline.redaction import may_hold_any
+from rl_pipeline.redaction import SK, WORDS, may_hold_any
 
 LARGEST_FILE = 256 * 2**20
 READ_BYTES = 2**20
@@ -90,7 +91,11 @@ def _clean_names(columns: Columns) -> None:
 
 def suspects(texts: Sequence[str]) -> list[str]:
     """The texts that may hold a credential: one look at many of them together costs a fraction of a look at each."""
-    if not may_hold_any("\n".join(texts)):
+    together = "\n".join(texts)
+    compiled = text_shapes.load()
+    if compiled is not None and not SK.search(together.lower()):
+        return list(filter(may_hold_any, compiled.which_hold(texts, WORDS)))
+    if not may_hold_any(together):
         return []
     groups = [texts[start : start + TOGETHER] for start in range(0, len(texts), TOGETHER)]
     return [text for group in groups if may_hold_any("\n".join(group)) for text in group]

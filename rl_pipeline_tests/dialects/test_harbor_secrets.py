@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rl_pipeline.dialects.harbor_secrets import MOST_LAYOUTS, SecretCounter
+from rl_pipeline.dialects.harbor_secrets import SecretCounter, _shape
+from rl_pipeline.reader import text_shapes
 from rl_pipeline.redaction import redact
 
 SECRET = "abcd1234efgh5678ijkl"
@@ -88,20 +89,23 @@ def test_a_text_as_long_as_others_with_a_line_more_is_not_taken_for_one_of_them(
     other = alike[0].replace(usual + b"aa", odd.replace(b"%s", end))
 
     assert [counter.count_all(alike, [()] * 4) for _ in range(2)] == [[0] * 4] * 2
-    assert len(other) == len(alike[0]) in counter._layouts
-    for text in alike:
-        assert counter._differing(text) == b"\n".join(counter._lines_that_differ(text) or (b"none",))
+    assert len(other) == len(alike[0])
+    assert None not in [counter._lines_that_differ(text) for text in alike]
     assert counter._lines_that_differ(other) is None
-    assert counter._differing(other) is None
+    assert counter._shapes_of([other], [()]) == [_shape(other, ())]
 
 
-def test_of_how_many_lengths_is_known_where_lines_stand_is_bounded():
+@given(st.lists(TEXT_OF, min_size=3, max_size=12), st.sampled_from(["\n", ', "', ',"']))
+def test_shapes_are_the_same_where_nothing_was_compiled(values: list[list[str]], end: str):
     counter = SecretCounter()
-    texts = [b'{\n"a": "%s"\n}' % (b"a" * number) for number in range(2 * MOST_LAYOUTS)]
+    told = [f'{{"a": "{a}{end}b": {b}{end}"same": 1{end}"last": "{c}"}}'.encode() for a, b, c in values]
+    names = [(b.encode(), b"key") for _, b, _ in values]
+    counter.count_all(told, names)
 
-    assert not any(counter.count_all(texts, [()] * len(texts)))
-    assert not any(counter.count_all(texts, [()] * len(texts)))
-    assert len(counter._layouts) == MOST_LAYOUTS
+    compiled = counter._shapes_of(told, names)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_shapes, "load", lambda: None)
+        assert counter._shapes_of(told, names) == compiled
 
 
 def test_what_is_remembered_is_bounded():
