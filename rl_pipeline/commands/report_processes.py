@@ -20,9 +20,9 @@ PREPARE_ANALYSIS = "rl_pipeline.commands.report_analysing:prepare"
 NO_FRAMES = ("pandas",)
 # Arrow's own pools keep what they no longer need, and so do the system's when every thread has one.
 MEMORY = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
-# Large arrays of an analysis are given back when they are done, and leave no holes among the small ones: the system's
-# own threshold, which else grows with the first large array.
-MEMORY_OF_ANALYSIS = {"MALLOC_MMAP_THRESHOLD_": "131072"}
+# Large arrays are given back when they are done, and leave no holes among the small ones: the system's own threshold,
+# which else grows with the first large array.
+GIVEN_BACK = {"MALLOC_MMAP_THRESHOLD_": "131072"}
 
 
 class ReportProcesses:
@@ -32,7 +32,7 @@ class ReportProcesses:
         for name, value in MEMORY.items():
             os.environ.setdefault(name, value)  # read by the processes that are started
         self.reader = another_reader()
-        self.analyst = PreparedProcess(PREPARE_ANALYSIS, environment=MEMORY_OF_ANALYSIS)
+        self.analyst = PreparedProcess(PREPARE_ANALYSIS, environment=GIVEN_BACK)
 
     def __enter__(self) -> ReportProcesses:
         return self
@@ -61,4 +61,4 @@ def started_ahead(out: Path, *, force: bool) -> Iterator[ReportProcesses | None]
 
 def another_reader() -> PreparedProcess:
     """A process that reads logs or trials."""
-    return PreparedProcess(PREPARE_READING, without=NO_FRAMES)
+    return PreparedProcess(PREPARE_READING, without=NO_FRAMES, environment=GIVEN_BACK)

@@ -6,17 +6,14 @@ of all together. This process only says what comes next, and puts pictures into 
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
 from rl_pipeline.commands.other_process import OtherProcess, PreparedProcess
 from rl_pipeline.commands.progress import Progress
-from rl_pipeline.commands.report_processes import NO_FRAMES, ReportProcesses
+from rl_pipeline.commands.report_processes import ReportProcesses
 from rl_pipeline.discovery import ExperimentOnDisk, checkpoint_steps
 from rl_pipeline.report.bundle_names import CHARTS, HTML_REPORT, TABLES
 from rl_pipeline.report.output_folder import replace_files
@@ -30,7 +27,6 @@ NOTHING = type(None)
 MAKING = "rl_pipeline.commands.report_making"
 READ_LOGS = "rl_pipeline.commands.report_reading:read_job_tables"
 READ_TRIALS = f"{MAKING}:read_trial_tables"
-PREPARE_EXPORTS = "rl_pipeline.commands.report_exporting:prepare"
 EXPORT = "rl_pipeline.commands.report_exporting:export"
 ANALYSE = "rl_pipeline.commands.report_analysing:analyse"
 
@@ -75,11 +71,12 @@ def make_report(making: Making, processes: ReportProcesses) -> Made:
         DataError: nothing readable.
     """
     secret = uuid4().hex
-    with ExitStack() as running:
+    with Studio() as studio:
         read = tables(making, processes.reader)
-        studio = running.enter_context(Studio())
+        exported = processes.reader.thread.submit(export, making, processes.reader, studio)
         charts = analysed(making, secret, processes.analyst.process)
         processes.analyst.close()
+        exported.result()
         draw(making, charts, studio, secret)
     return Made(replace_files(making.out, lambda folder: move_all(making.work / BUNDLE, folder)), read)
 
@@ -87,9 +84,14 @@ def make_report(making: Making, processes: ReportProcesses) -> Made:
 def tables(making: Making, reader: PreparedProcess) -> str:
     """Read logs and trials; gives the digest of the trial files."""
     reader.process.call(READ_LOGS, making, gives=NOTHING)
-    read = reader.process.call(READ_TRIALS, making, gives=str)
-    reader.close()
-    return read
+    return reader.process.call(READ_TRIALS, making, gives=str)
+
+
+def export(making: Making, reader: PreparedProcess, studio: Studio) -> None:
+    """Write the files beside the report; when the process that does so has ended, its memory is for the studio."""
+    reader.process.call(EXPORT, making.work / TABLES, making.work / BUNDLE / TABLES, gives=NOTHING)
+    reader.process.close()
+    studio.start_ahead()
 
 
 def analysed(making: Making, secret: str, analyst: OtherProcess) -> list[bytes]:
@@ -103,21 +105,9 @@ def analysed(making: Making, secret: str, analyst: OtherProcess) -> list[bytes]:
 
 
 def draw(making: Making, asked: list[bytes], studio: Studio, secret: str) -> None:
-    """Draw the charts, and put them into the page; write the files beside the report.
-
-    These wait until no engine of pictures needs memory, but for the imports of who writes them.
-    """
+    """Draw the charts, and put them into the page."""
     folder, charts = making.work / BUNDLE, [CHART.decode(chart) for chart in asked]
-    with PreparedProcess(PREPARE_EXPORTS, without=NO_FRAMES) as exporter:
-        exported: list[Future[None]] = []
-
-        def begin_to_export() -> None:
-            write = partial(exporter.process.call, EXPORT, making.work / TABLES, folder / TABLES, gives=NOTHING)
-            exported.append(exporter.thread.submit(write))
-
-        pictures = studio.pictures_of(charts, begin_to_export)
-        for writing in exported:
-            writing.result()
+    pictures = studio.pictures_of(charts)
     write_pixels(pictures, folder / CHARTS)
     page = folder / HTML_REPORT
     text = with_pictures(page.read_text(encoding="utf-8"), pictures, secret)

@@ -79,7 +79,9 @@ def test_a_name_is_taken_out_from_the_left_and_never_twice():
     assert shapes == [b"\0 \0\0", b"x"]
 
 
-CASES = st.sampled_from(["", "a", "K", "k", "ke", "EY", "key", "sEcret", "akia", "sg", ".", "://", ":", "_token", "é", "\u212a", "\0"])  # fmt: skip
+CASES = st.sampled_from([
+    "", "a", "K", "k", "ke", "EY", "key", "sEcret", "akia", "sg", ".", "://", ":", "_token", "é", "\u212a", "\0",
+])  # fmt: skip
 
 
 @settings(max_examples=500)

@@ -5,8 +5,8 @@ One process evaluates specifications, another one makes pictures and pixels of w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 
 from rl_pipeline.processes import Helper
@@ -40,7 +40,10 @@ class Studio:
 
     def __init__(self, *, here: bool = False) -> None:
         self.evaluator, self.finisher = _Stage("evaluator", here=here), _Stage("finisher", here=here)
-        self.evaluator.start()
+
+    def start_ahead(self) -> None:
+        """Start the engine, which takes half a second, before there is anything to draw."""
+        self.evaluator.pool.submit(self.evaluator.start)
 
     def __enter__(self) -> Studio:
         return self
@@ -51,26 +54,20 @@ class Studio:
         for stage in (self.evaluator, self.finisher):
             stage.close()
 
-    def pictures_of(
-        self, charts: Sequence[Chart], when_evaluated: Callable[[], object] | None = None
-    ) -> tuple[Picture, ...]:
+    def pictures_of(self, charts: Sequence[Chart]) -> tuple[Picture, ...]:
         """The charts' pictures in order; the largest are drawn first, so that none is waited for at the end.
 
         Args:
             charts: made with `palette.PAGE`.
-            when_evaluated: is called when the engine has ended, which needs the most memory; it draws no more charts.
 
         Raises:
             ValueError: a chart cannot be drawn.
         """
+        self.start_ahead()
         self.finisher.pool.submit(self.finisher.start)  # its imports take place while the first chart is evaluated
         first = sorted(range(len(charts)), key=lambda place: -len(charts[place].rows))
         drawings = {place: self.evaluator.pool.submit(self._evaluated, charts[place]) for place in first}
         pictures = {place: self.finisher.pool.submit(self._finished, charts[place], drawings[place]) for place in first}
-        if when_evaluated is not None:
-            wait(drawings.values())
-            self.evaluator.close()
-            when_evaluated()
         return tuple(pictures[place].result() for place in range(len(charts)))
 
     def _evaluated(self, chart: Chart) -> Evaluated:

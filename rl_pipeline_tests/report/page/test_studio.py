@@ -46,27 +46,18 @@ def test_pictures_come_in_the_order_of_the_charts(studio: Studio):
     assert [picture.chart.name for picture in studio.pictures_of(charts)] == ["c1", "c3", "c2"]
 
 
-@pytest.mark.parametrize("charts", [(), (CHART, replace(CHART, name="other"))])
-def test_the_engine_has_ended_when_that_is_told(charts: tuple[Chart, ...]):
-    told: list[int | None] = []
-
+def test_nothing_is_started_before_somebody_wants_to():
     with Studio() as some:
+        assert [some.evaluator.helper, some.finisher.helper] == [None, None]
+
+        some.start_ahead()
+        some.evaluator.pool.submit(lambda: None).result()  # what was asked of it before is done
+
         helper = some.evaluator.helper
         assert helper is not None
-        assert helper.process is not None
-        pictures = some.pictures_of(charts, lambda: told.append(helper.process.poll() if helper.process else None))
-
-    assert told == [0]
-    assert pictures == tuple(picture_of(chart) for chart in charts)
-
-
-def test_what_cannot_be_drawn_is_told_after_the_engine_has_ended():
-    told: list[bool] = []
-
-    with pytest.raises(ValueError, match="conversion failed"), Studio() as some:
-        some.pictures_of([IMPOSSIBLE], lambda: told.append(True))
-
-    assert told == [True]
+        assert some.finisher.helper is None
+        assert some.pictures_of([CHART]) == (picture_of(CHART),)
+        assert some.evaluator.helper is helper
 
 
 def test_what_cannot_be_drawn_is_an_error_and_the_next_one_is_drawn(studio: Studio):
