@@ -62,8 +62,8 @@ BATCH_FILES = 8192  # files between two parts of the ledger: what a killed run h
 CODE = (
     "dialects/harbor_*.py", "dialects/parsed_trial.py", "dialects/token_ids.py", "dialects/iso_time.py",
     "dialects/exception_classes.py", "dialects/stored_values.py", "redaction.py", "reader/trial_folders.py",
-    "reader/folder_calls/*.py", "reader/folder_calls/*.c",
-    "trial_files/reading.py",
+    "reader/folder_calls/*.py", "reader/folder_calls/*.c", "reader/text_shapes/*.py", "reader/text_shapes/*.c",
+    "trial_files/reading.py", "trial_files/visiting.py", "tables/trial_entries.py",
 )  # fmt: skip
 TOGETHER = 256  # paths that are looked at in one go
 PATH_LIMIT = 8192  # characters of a path; no file system has longer ones
