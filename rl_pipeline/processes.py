@@ -1,8 +1,8 @@
 """Helper processes: fresh interpreters that answer messages, for work that holds Python's lock or much memory.
 
 They are no forks: a fork of a process with threads can hang, and a spawned one of `multiprocessing` would run the
-parent's program again. A helper is told where to find the package and one function to run. A message is its length (8
-bytes, little-endian) and its content; the helper ends when its input does, so it never outlives its parent.
+parent's program again. A helper is told where to find the package and one function to run (`answering.py`); it ends
+when its input does, so it never outlives its parent.
 """
 
 from __future__ import annotations
@@ -10,25 +10,20 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from types import ModuleType
-from typing import IO
 
-from rl_pipeline.cycles import look_rarely_for_cycles
+from rl_pipeline.answering import receive, send
 
 # Ctrl-C reaches helpers too: the parent decides, and closes the input.
 PROGRAM = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path[:] = sys.argv[2:]; "
-PROGRAM += "from rl_pipeline.processes import answer_all, do_without; "
+PROGRAM += "from rl_pipeline.answering import answer_all, do_without; "
 PROGRAM += "do_without({absent!r}); from {module} import answer; answer_all(answer)"
 PACKAGES = Path(__file__).parents[1]  # where the package lies, however it was found
 LAST_WORDS_S = 10.0  # a helper whose input is closed ends after the message it is at
-LENGTH_BYTES = 8
 PIPE_BYTES = 2**20
-
-Answer = Callable[[bytes], bytes]
 
 
 class Helper:
@@ -68,10 +63,10 @@ class Helper:
             return None
         try:
             with self._telling:
-                _send(self.process.stdin, message)
+                send(self.process.stdin, message)
                 self._hearing.acquire()  # in the order of telling
             try:
-                return _receive(self.process.stdout)
+                return receive(self.process.stdout)
             finally:
                 self._hearing.release()
         except (OSError, ValueError):
@@ -105,48 +100,3 @@ def _started(command: Sequence[str], environment: Mapping[str, str]) -> subproce
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=pipe_bytes, env=dict(environment)
             )
     return None
-
-
-def do_without(modules: Sequence[str]) -> None:
-    """Importing one of the modules fails from now on, as if it was not installed."""
-    if modules:
-        sys.meta_path.insert(0, _Absent(modules))
-
-
-class _Absent:
-    def __init__(self, modules: Sequence[str]) -> None:
-        self._modules = frozenset(modules)
-
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
-        """Refuse what is absent; others are found as usual."""
-        if fullname in self._modules:
-            raise ModuleNotFoundError(f"{fullname} is not for this process", name=fullname)
-
-
-def answer_all(answer: Answer) -> None:
-    """The program of a helper: answer every message of standard input on standard output."""
-    look_rarely_for_cycles()  # each look goes through all that was imported, and helpers make few
-    source, sink = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # what a library prints must not come between the answers
-    while (message := _receive(source)) is not None:
-        answered = answer(message)
-        try:
-            _send(sink, answered)
-        except BrokenPipeError:  # whoever asked is gone, and Python would complain about it once more at the end
-            os._exit(0)
-
-
-def _send(stream: IO[bytes], content: bytes) -> None:
-    stream.write(len(content).to_bytes(LENGTH_BYTES, "little"))
-    stream.write(content)
-    stream.flush()
-
-
-def _receive(stream: IO[bytes]) -> bytes | None:
-    """One message; None when the stream ended."""
-    head = stream.read(LENGTH_BYTES)
-    if len(head) < LENGTH_BYTES:
-        return None
-    length = int.from_bytes(head, "little")
-    content = stream.read(length)
-    return content if len(content) == length else None

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -121,6 +120,8 @@ class FolderCalls:
         Returns:
             Those of the first of the folders, and those of the others. None when the folder cannot be opened.
         """
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - processes that only read do without it
+
         above = _opened(path)
         if above is None:
             return None
