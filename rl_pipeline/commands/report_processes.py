@@ -15,6 +15,7 @@ from rl_pipeline.commands.other_process import PreparedProcess
 from rl_pipeline.commands.state_names import STATE_FILE, STATE_FOLDER
 
 PREPARE_READING = "rl_pipeline.commands.report_making:prepare"
+PREPARE_EXPORTS = "rl_pipeline.commands.report_exporting:prepare"
 PREPARE_ANALYSIS = "rl_pipeline.commands.report_analysing:prepare"
 # Arrow imports pandas to ask whether a list is a series: a third of a second and 30 MB, and readers have none.
 NO_FRAMES = ("pandas",)
@@ -59,6 +60,11 @@ def started_ahead(out: Path, *, force: bool) -> Iterator[ReportProcesses | None]
         yield processes
 
 
+def an_exporter() -> PreparedProcess:
+    """A process that writes the files beside the report."""
+    return PreparedProcess(PREPARE_EXPORTS, without=NO_FRAMES, environment=GIVEN_BACK)
+
+
 def another_reader() -> PreparedProcess:
     """A process that reads logs or trials."""
-    return PreparedProcess(PREPARE_READING, without=NO_FRAMES, environment=GIVEN_BACK)
+    return PreparedProcess(PREPARE_READING, without=NO_FRAMES)

@@ -6,6 +6,7 @@ of all together. This process only says what comes next, and puts pictures into 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from uuid import uuid4
 
 from rl_pipeline.commands.other_process import OtherProcess, PreparedProcess
 from rl_pipeline.commands.progress import Progress
-from rl_pipeline.commands.report_processes import ReportProcesses
+from rl_pipeline.commands.report_processes import ReportProcesses, an_exporter
 from rl_pipeline.discovery import ExperimentOnDisk, checkpoint_steps
 from rl_pipeline.report.bundle_names import CHARTS, HTML_REPORT, TABLES
 from rl_pipeline.report.output_folder import replace_files
@@ -71,9 +72,9 @@ def make_report(making: Making, processes: ReportProcesses) -> Made:
         DataError: nothing readable.
     """
     secret = uuid4().hex
-    with Studio() as studio:
+    with Studio() as studio, ThreadPoolExecutor(1, thread_name_prefix="exports") as beside:
         read = tables(making, processes.reader)
-        exported = processes.reader.thread.submit(export, making, processes.reader, studio)
+        exported = beside.submit(export, making, studio)
         charts = analysed(making, secret, processes.analyst.process)
         processes.analyst.close()
         exported.result()
@@ -84,13 +85,15 @@ def make_report(making: Making, processes: ReportProcesses) -> Made:
 def tables(making: Making, reader: PreparedProcess) -> str:
     """Read logs and trials; gives the digest of the trial files."""
     reader.process.call(READ_LOGS, making, gives=NOTHING)
-    return reader.process.call(READ_TRIALS, making, gives=str)
+    read = reader.process.call(READ_TRIALS, making, gives=str)
+    reader.close()
+    return read
 
 
-def export(making: Making, reader: PreparedProcess, studio: Studio) -> None:
+def export(making: Making, studio: Studio) -> None:
     """Write the files beside the report; when the process that does so has ended, its memory is for the studio."""
-    reader.process.call(EXPORT, making.work / TABLES, making.work / BUNDLE / TABLES, gives=NOTHING)
-    reader.process.close()
+    with an_exporter() as exporter:
+        exporter.process.call(EXPORT, making.work / TABLES, making.work / BUNDLE / TABLES, gives=NOTHING)
     studio.start_ahead()
 
 
