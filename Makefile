@@ -13,7 +13,7 @@ PORT ?= 3000
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
 
-$(VENV)/.ready: pyproject.toml hatch_build.py rl_pipeline/reader/loops/loops.c rl_pipeline/reader/folder_calls/folder_calls.c rl_pipeline/reader/text_shapes/text_shapes.c
+$(VENV)/.ready: pyproject.toml hatch_build.py rl_pipeline/reader/loops/loops.c rl_pipeline/reader/folder_calls/folder_calls.c rl_pipeline/reader/text_marks/text_marks.c
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) (once; a minute or two)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path("rl_pipeline") / "reader" / "loops"
-SHAPES_FOLDER = FOLDER.parent / "text_shapes"
+MARKS_FOLDER = FOLDER.parent / "text_marks"
 CALLS_FOLDER = FOLDER.parent / "folder_calls"  # names in folders are listed as Linux lists them, so for Linux alone
 OPTIONS = ("-O3", "-std=c99", "-shared", "-fPIC", "-fvisibility=hidden")
 BUILT_IN_TIME_S = 300
@@ -27,7 +27,7 @@ WITHOUT = "RL_PIPELINE_WITHOUT_LOOPS"
 
 def folders() -> list[Path]:
     """Where the sources lie that are compiled on this system; each has the name of its folder."""
-    anywhere = [FOLDER, SHAPES_FOLDER]
+    anywhere = [FOLDER, MARKS_FOLDER]
     return [*anywhere, CALLS_FOLDER] if sys.platform == "linux" else anywhere
 
 

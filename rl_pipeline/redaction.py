@@ -26,12 +26,16 @@ class Redacted:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """One kind of credential: texts of which one stands in each, the shape, and which matches are meant."""
+    """One kind of credential: texts of which one stands in each, the shape, and which matches are meant.
+
+    `stems` are such texts in small letters, and stand there in any.
+    """
 
     name: str
     marks: tuple[str, ...]
     pattern: re.Pattern[str]
     is_meant: Callable[[re.Match[str]], bool] = lambda _: True
+    stems: tuple[str, ...] = ()
 
 
 def _kind(name: str, marks: str, pattern: str) -> _Kind:
@@ -77,27 +81,40 @@ BY_BEGINNING = (
     _kind("jwt", "eyJ", EDGE + r"eyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{8,}"),
 )
 
-# Names that announce a credential; the value stands behind `=`, `:` or a quote and a colon.
-NAMED_MARKS = (
-    "API_KEY", "api_key", "ApiKey", "apikey", "api-key", "API-Key", "SECRET", "secret", "Secret",
-    "PASSWORD", "password", "Password", "passwd", "PASSPHRASE", "passphrase",
-    "ACCESS_KEY", "access_key", "AccountKey", "auth_token", "access_token", "refresh_token", "hub_token",
-    "hf_token", "api_token", "bot_token", "session_token", "authToken", "accessToken",
-    *(f"_TOKEN{follows}" for follows in ("=", ":", '"', "'", " ", "\\")),  # `N_TOKENS` counts, it does not announce
+# Names that announce a credential, in letters of any size; the value stands behind `=`, `:` or a quote and a colon.
+TOKENS = ("auth", "access", "refresh", "hub", "hf", "api", "bot", "session", "security")
+NAMED_STEMS = (
+    "api_key", "apikey", "api-key", "secret", "passw", "passphrase", "access_key", "accesskey", "access-key",
+    "accountkey", "private_key", "privatekey", "private-key", "token:", "token=", 'token"', "token'", "token\\",
+    *(f"{which}{between}token" for which in TOKENS for between in ("_", "-", "")),
 )  # fmt: skip
+# In capitals: `N_TOKENS` counts and `sort_key` sorts, they do not announce.
+NAMED_MARKS = tuple(f"{name}{follows}" for name in ("_TOKEN", "_KEY") for follows in ("=", ":", '"', "'", " ", "\\"))
 NAMED = re.compile(
     r"(?P<name>api[_-]?key|secret(?:[_-]?(?:access[_-]?)?key|[_-]?token)?|passw(?:or)?d|passphrase|access[_-]?key"
-    r"|accountkey|(?:auth|access|refresh|hub|hf|api|bot|session)_?token|(?-i:_TOKEN))"
+    r"|accountkey|private[_-]?key|(?:auth|access|refresh|hub|hf|api|bot|session|security)[_-]?token"
+    r"|(?-i:_TOKEN|_KEY)|(?<![a-z0-9_])token)"
     r"(?P<between>\\?[\"']?\s{0,4}[=:]\s{0,16}(?:[rbuf]?\\?[\"'])?)"  # inside a JSON text a quote has a backslash
     r"(?P<value>(?:[^\s\"',;}\])\\]+|\\(?![\"']))+)",
     re.IGNORECASE,
 )
+# The value of an option on a command line may stand behind a blank, too.
+OPTION_STEMS = (*NAMED_STEMS[:9], *(f"token{blank}" for blank in " \t\r\n"))
+OPTION = re.compile(
+    r"(?<![\w-])--(?:[a-z]{1,20}[_-]){0,3}(?P<name>api[_-]?key|access[_-]?key|passw(?:or)?d|passphrase|secret|token)"
+    r"\s{1,4}[\"']?(?P<value>[^\s\"',;-][^\s\"',;]*)",
+    re.IGNORECASE,
+)
 BEARER_MARKS = ("Bearer ", "bearer ", "Basic ", "basic ")
-BEARER = re.compile(r"\b(Bearer|Basic|bearer|basic)(\s{1,4})(?P<value>[A-Za-z0-9._~+/=-]{16,})")
+BEARER = re.compile(
+    r"(?:\b(?:Bearer|Basic|bearer|basic)|(?i:authorization\\?[\"']?\s{0,4}[=:]\s{0,4}\\?[\"']?token))"
+    r"\s{1,4}(?P<value>[A-Za-z0-9._~+/=-]{16,})"
+)
 # Slashes belong to it where they do not end a port; so does an `@` before the host's.
 URL_PASSWORD = re.compile(
     r"(://[^\s/:@\"'<>]{0,128}:)(?!\d{1,5}/)(?P<value>[^\s@\"'<>]{1,256}(?:@[^\s@/\"'<>]{1,128}){0,4})(?=@)"
 )
+URL_TOKEN = re.compile(r"://(?P<value>[^\s/:@\"'<>]{20,256})(?=@)")
 # Each of these is a whole value; a value that only begins so is a credential. What closes a bracket is no part of it.
 PLACEHOLDER = re.compile(
     r"[xX*.\u2022_-]+|<(?:[^<>]{0,80}>|[a-z_.-]{0,80})|[\[(<{]?redacted\W?"
@@ -115,12 +132,20 @@ LONGEST = 1 << 14  # characters of which a credential shows that it is one
 
 # `sk-` alone stands in too many words to look for in every line; these stand before it or behind it.
 SK_NEEDLES = ("sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-", "=sk-", "'sk-", '"sk-', " sk-", ":sk-", "/sk-", "(sk-")
+# Lines are looked at as they are, not in small letters, so these are the spellings that are met.
+NAMED_NEEDLES = (
+    "API_KEY", "api_key", "ApiKey", "apikey", "APIKEY", "api-key", "API-Key", "Api-Key", "Api_Key",
+    "SECRET", "secret", "Secret", "PASSWORD", "password", "Password", "PassWord", "passwd", "PASSPHRASE", "passphrase",
+    "ACCESS_KEY", "access_key", "AccountKey", "private_key", "PrivateKey", "auth_token", "access_token",
+    "refresh_token", "hub_token", "hf_token", "api_token", "bot_token", "session_token", "SessionToken",
+    "security_token", "security-token", "authToken", "accessToken", *NAMED_MARKS,
+)  # fmt: skip
 secret_needles: tuple[bytes, ...] = tuple(
     mark.encode()
     for mark in dict.fromkeys(
         (
             *(mark for kind in BY_BEGINNING for mark in (SK_NEEDLES if kind.marks == ("sk-",) else kind.marks)),
-            *NAMED_MARKS,
+            *NAMED_NEEDLES,
             *BEARER_MARKS[:2],
         )
     )
@@ -131,10 +156,8 @@ def redact(text: str) -> Redacted:
     """The text with every credential replaced; texts without any come back as they are."""
     if not may_hold_any(text):
         return Redacted(text)
-    holds = text.__contains__
-    kinds = [kind for kind in KINDS if any(map(holds, kind.marks))]
     found: dict[str, int] = {}
-    for kind in kinds:
+    for kind in _kinds_in(text):
         text = kind.pattern.sub(_replacement(kind, found), text)
     return Redacted(text, found)
 
@@ -191,30 +214,42 @@ def _looks_secret(match: re.Match[str]) -> bool:
     return len(match.group("value")) >= 12 and _looks_random(match)
 
 
-URL = _Kind("url_password", ("://",), URL_PASSWORD, lambda match: not _is_placeholder(match))
+URL_STEM, URL_SIGN = "://", "@"
 KINDS = (
     *BY_BEGINNING,
-    _Kind("bearer_token", BEARER_MARKS, BEARER, _looks_random),
-    _Kind("named_secret", NAMED_MARKS, NAMED, _looks_secret),
-    URL,
+    _Kind("bearer_token", BEARER_MARKS, BEARER, _looks_random, ("authorization",)),
+    _Kind("named_secret", NAMED_MARKS, NAMED, _looks_secret, NAMED_STEMS),
+    _Kind("named_secret", (), OPTION, _looks_secret, OPTION_STEMS),
+    _Kind("url_password", (URL_STEM,), URL_PASSWORD, lambda match: not _is_placeholder(match)),
+    _Kind("url_password", (URL_STEM,), URL_TOKEN, _looks_random),
 )
+
+
+def _kinds_in(text: str) -> list[_Kind]:
+    """The kinds of which a mark stands in the text; no other can be in it."""
+    holds, holds_small = text.__contains__, text.lower().__contains__
+    return [kind for kind in KINDS if any(map(holds, kind.marks)) or any(map(holds_small, kind.stems))]
+
+
+def holds_mark(text: str) -> bool:
+    """Whether the text is worth a search; False is certain, and surer than that of `may_hold_any`."""
+    return bool(_kinds_in(text))
+
 
 # Few texts hold a credential, so most are done after a look for these: one stands in every mark, in small letters.
 STEMS = (
-    "key", "secret", "passw", "passp", "_token", "authtoken", "accesstoken", "bearer ", "basic ", "hf_", "api_org_",
-    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "akia", "asia", "aiza", "ya29.", "xox", "xapp-",
+    "key", "secret", "passw", "passp", "token", "authorization", "bearer ", "basic ", "hf_", "api_org_", "ghp_",
+    "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "akia", "asia", "aiza", "ya29.", "xox", "xapp-",
     "slack.com/", "nvapi-", "gsk_", "xai-", "pplx-", "tgp_v1_", "dtn_", "e2b_", "npm_", "pypi-agei", "sg.", "eyj",
     "wandb_v1_",
 )  # fmt: skip
 # Of the keys that begin so; not the end of `task-`. The text searched is in small letters.
+SK_STEM = "sk-"
 SK = re.compile(r"sk-(?:(?<![a-z0-9]sk-)|(?<=\\[nrt]sk-)|(?<=%[0-9a-f]{2}sk-)|(?<=\d[mk]sk-))")
-
-# A text in ASCII that holds none of these, and nothing that `SK` finds, in small letters, holds no credential.
-WORDS = (*STEMS, "://")
 
 
 def may_hold_any(text: str) -> bool:
     """Whether a closer look is worth it; False is certain."""
     lowered = text.lower()
     holds = lowered.__contains__
-    return any(map(holds, STEMS)) or SK.search(lowered) is not None or (holds("@") and holds("://"))
+    return any(map(holds, STEMS)) or SK.search(lowered) is not None or (holds(URL_SIGN) and holds(URL_STEM))

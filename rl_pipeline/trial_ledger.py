@@ -62,7 +62,7 @@ BATCH_FILES = 8192  # files between two parts of the ledger: what a killed run h
 CODE = (
     "dialects/harbor_*.py", "dialects/parsed_trial.py", "dialects/token_ids.py", "dialects/iso_time.py",
     "dialects/exception_classes.py", "dialects/stored_values.py", "redaction.py", "reader/trial_folders.py",
-    "reader/folder_calls/*.py", "reader/folder_calls/*.c", "reader/text_shapes/*.py", "reader/text_shapes/*.c",
+    "reader/folder_calls/*.py", "reader/folder_calls/*.c", "reader/text_marks/*.py", "reader/text_marks/*.c",
     "trial_files/reading.py", "trial_files/visiting.py", "tables/trial_entries.py",
 )  # fmt: skip
 TOGETHER = 256  # paths that are looked at in one go

@@ -36,6 +36,19 @@ LETTERS = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
         (f'key \\"api_key\\": \\"{LETTERS}\\" used', "named_secret"),
         (f"key Authorization: Bearer {LETTERS} used", "bearer_token"),
         ("key postgresql://ada:s3cret@db/runs used", "url_password"),
+        (f"key X-Api-Key: {LETTERS} used", "named_secret"),
+        (f"key Api_Key: {LETTERS} used", "named_secret"),
+        (f"key APIKEY={LETTERS} used", "named_secret"),
+        (f"key OPENAI_KEY={LETTERS} used", "named_secret"),
+        (f"key private_key={LETTERS} used", "named_secret"),
+        (f'key "SessionToken": "{LETTERS}" used', "named_secret"),
+        (f"key x-amz-security-token={LETTERS} used", "named_secret"),
+        (f"key token: {LETTERS} used", "named_secret"),
+        (f"key --hf-token {LETTERS} used", "named_secret"),
+        ("key --password hunter22 used", "named_secret"),
+        ("key PassWord: hunter22 used", "named_secret"),
+        (f"key Authorization: token {LETTERS} used", "bearer_token"),
+        (f"key https://{LETTERS}@db/runs used", "url_password"),
     ],
     ids=lambda value: value[:30].replace("\n", " "),
 )
@@ -114,7 +127,7 @@ def test_needles_find_lines_with_credentials(text):
 
 
 def test_every_mark_holds_a_stem():
-    marks = [mark.lower() for kind in KINDS for mark in kind.marks if mark != "://"]
+    marks = [mark.lower() for kind in KINDS for mark in (*kind.marks, *kind.stems) if mark != "://"]
 
     assert [mark for mark in marks if not any(stem in mark for stem in STEMS) and SK.search(mark) is None] == []
 
@@ -132,6 +145,9 @@ def test_ordinary_words_hold_no_needle(text):
         "n_input_tokens: 123456789012, max_token: 4096, tokens_per_second: 12.5",
         "Finished: 'save_hf_model', time cost: 41.20s",
         "HF_TOKEN=${HF_TOKEN} api_key: null password: **** secret=<redacted>",
+        "bos_token: '<|im_start|>1234567890', eos_token=a1b2c3d4e5f6g7",
+        "sort_key=a1b2c3d4e5f6g7, monkey: a1b2c3d4e5f6g7",
+        "--password --user ada1, --token-limit 4096x4096x4096, --max-token a1, git@github.com/ada, https://a1@db/runs",
         "WANDB_API_KEY=your-key-here-1234567890 api_key=os.environ['X1234567890']",
         "task-abcdefghijklmnop1234567890 disk-usage risk-free",
         "Resuming from https://huggingface.co/org/model:main and s3://bucket/key@v1",

@@ -1,9 +1,9 @@
 """Credentials in the configuration and the exceptions of trials: how many, at little cost for those without.
 
-The configurations of an experiment's trials are alike: most lines are equal, and the others differ in names and
-numbers. So a line that was searched once and held nothing is known, with any name and any number in its place, and only
-unknown ones are searched; where one of those holds something, the whole text is searched. Which lines differ is
-learned from the texts, so that the equal stretches between them are compared, not taken apart.
+The configurations of an experiment's trials are alike: most lines are equal. So a line that was searched once and held
+nothing is known, and only unknown ones are looked at; where one of those may hold something, the whole text is
+searched. Which lines differ is learned from the texts, so that the equal stretches between them are compared, not taken
+apart. What is known never stands for anything but the same bytes, so the count is that of a search of the whole text.
 """
 
 from __future__ import annotations
@@ -11,94 +11,68 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from rl_pipeline.reader import text_shapes
-from rl_pipeline.reader.text_shapes import Frame
-from rl_pipeline.redaction import may_hold_any, redact
+from rl_pipeline.reader import text_marks
+from rl_pipeline.reader.text_marks import NO_FRAME, Frame, Marks
+from rl_pipeline.redaction import SK_STEM, STEMS, URL_SIGN, URL_STEM, holds_mark, may_hold_any, redact
 
-SEARCHED = 1 << 20  # bytes of a text that are searched
+SEARCHED = 1 << 20
 KNOWN_LIMIT = 4096  # lines that are remembered
-SHORT = 4096  # bytes of a text that may be known as a whole
 MOST_DIFFERENT = 16  # lines that may differ from text to text
 LINE_END, SPACED_END, BARE_END = b"\n", b', "', b',"'
-# No credential begins with a number, and none is made of these alone unless its line says that it is one.
-ANY_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
-IDENTIFIER = re.compile(rb"[0a-f-]{12,}")
-QUOTED_IDENTIFIER = re.compile(rb'"[0a-f-]{12,}"')  # is found faster
-ANYTHING = b"\0"  # stands in no JSON text
+TOGETHER = 16  # texts of which one may hold a credential: they are looked at one by one
+# What `may_hold_any` looks for.
+MARKS = Marks(anywhere=STEMS, at_edge=(SK_STEM,), with_sign=(URL_STEM,), sign=URL_SIGN.encode())
 # Lines with a credential that is none by itself.
-NEXT_LINES = tuple(before + "aB3dE9fG5hJ7kL2m" for before in ("", '"', ": ", '": "', "= "))
-NO_FRAME = Frame(LINE_END, ())
+NEXT_LINES = tuple(f"{before}aB3dE9fG5hJ7kL2m" for before in ("", '"', ": ", '": "', "= ", ": token ", "token "))
+NAME_AT_END = re.compile(rb":\s*\n")
 
 
 class SecretCounter:
-    """Counts credentials in texts that are much alike: JSON, or text of several lines."""
+    """Counts credentials in texts that are much alike: JSON, or text of several lines.
 
-    def __init__(self) -> None:
+    Args:
+        searched: bytes of a text that are searched.
+    """
+
+    def __init__(self, searched: int = SEARCHED) -> None:
+        self._searched = searched
         self._lines: set[bytes] = set()
-        self._shapes: set[bytes] = set()
         self._frame = NO_FRAME
         self._last: list[bytes] = []
         self._different: set[int] = set()
 
-    def count(self, text: bytes, *names: bytes) -> int:
+    def count(self, text: bytes) -> int:
         """How many credentials the text holds.
 
         Args:
             text: the configuration as it stands in the file, or the words of an exception.
-            names: of trial and task, which are told anyway and are no credentials.
         """
-        text = text[:SEARCHED]
+        text = text[: self._searched]
         unknown = self._lines_that_differ(text)
+        is_framed = unknown is not None
         if unknown is None:
             line_end = _line_end(text)
             lines = text.split(line_end)
             self._learn(lines, line_end)
             unknown = [line for line in lines if line not in self._lines]
-        together = b"\n".join(unknown)
-        shape = _shape(together, names)
-        if shape in self._shapes or not together:
-            return 0
-        shape = IDENTIFIER.sub(ANYTHING, shape)
-        if shape in self._shapes:
-            return 0
-        told = together.decode("utf-8", "replace")
-        # A line that announces a credential is harmless as it is, not with any other value.
-        announces = may_hold_any(told)
-        # A name whose value stands in the next line is searched together with it.
-        if announces:
+        told = b"\n".join(unknown).decode("utf-8", "replace")
+        if may_hold_any(told) and holds_mark(told):
             # Lines that stand apart in the text may hide each other's credentials when they are searched together.
             found = sum(redact(text.decode("utf-8", "replace")).found.values())
-            if found or b":\n" in text or redact(told).found:
+            if found or NAME_AT_END.search(text):
                 return found
-        self._remember([line for line in unknown if not _goes_on(line)] if announces else unknown, [shape][announces:])
+            unknown = [line for line in unknown if not _goes_on(line)]
+        if not is_framed:
+            self._remember(unknown)
         return 0
 
-    def count_all(self, texts: Sequence[bytes], names: Sequence[tuple[bytes, ...]]) -> list[int]:
-        """`count` of each text with its names, as many of each; those whose shape is known cost a fraction of it."""
-        known = self._shapes
-        return [
-            0 if shape in known else self._count_new(text, its, shape)
-            for shape, text, its in zip(self._shapes_of(texts, names), texts, names, strict=True)
-        ]
-
-    def _shapes_of(self, texts: Sequence[bytes], names: Sequence[tuple[bytes, ...]]) -> list[bytes]:
-        """The shape of what differs in each text, of a short one that is built differently its own; else nothing."""
-        compiled = text_shapes.load()
-        if compiled is not None:
-            return compiled.shapes(texts, self._frame, names, most_looked_at=SEARCHED, most_whole=SHORT)
-        shapes: list[bytes] = []
-        for text, its in zip(texts, names, strict=True):
-            lines = self._lines_that_differ(text[:SEARCHED])
-            short = text if len(text) <= SHORT else b""
-            shapes.append(_shape(short if lines is None else b"\n".join(lines), its))
-        return shapes
-
-    def _count_new(self, text: bytes, names: tuple[bytes, ...], shape: bytes) -> int:
-        """`count`; the shape of a short text that holds and announces nothing is known from then on."""
-        found = self.count(text, *names)
-        if shape and not found and len(text) <= SHORT and not may_hold_any(text.decode("utf-8", "replace")):
-            self._remember((), (shape,))
-        return found
+    def count_all(self, texts: Sequence[bytes]) -> list[int]:
+        """`count` of each text; those in which nothing that differs may be a credential cost a fraction of it."""
+        compiled = text_marks.load()
+        if compiled is None:
+            return [self.count(text) for text in texts]
+        may_hold = compiled.which_hold([text[: self._searched] for text in texts], MARKS, self._frame)
+        return [self.count(text) if may else 0 for text, may in zip(texts, may_hold, strict=True)]
 
     def _lines_that_differ(self, text: bytes) -> list[bytes] | None:
         """What stands between the equal stretches; None when the text is built differently."""
@@ -137,27 +111,29 @@ class SecretCounter:
         # What stands behind the last stretch is a line too, of no length.
         self._frame = Frame(line_end, tuple(stretches))
 
-    def _remember(self, lines: Sequence[bytes], shapes: Iterable[bytes]) -> None:
-        if max(len(self._lines), len(self._shapes)) >= KNOWN_LIMIT:
+    def _remember(self, lines: Iterable[bytes]) -> None:
+        if len(self._lines) >= KNOWN_LIMIT:
             self._lines.clear()
-            self._shapes.clear()
             self._frame = NO_FRAME
         self._lines.update(lines)
-        self._shapes.update(shapes)
+
+
+def suspects(texts: Sequence[str]) -> list[str]:
+    """The texts that may hold a credential: one look at many of them together costs a fraction of a look at each."""
+    compiled = text_marks.load()
+    if compiled is not None:
+        may_hold = compiled.which_hold([text.encode("utf-8", "replace") for text in texts], MARKS)
+        return [text for text, may in zip(texts, may_hold, strict=True) if may and may_hold_any(text)]
+    if not may_hold_any("\n".join(texts)):
+        return []
+    groups = [texts[start : start + TOGETHER] for start in range(0, len(texts), TOGETHER)]
+    return [text for group in groups if may_hold_any("\n".join(group)) for text in group]
 
 
 def _goes_on(line: bytes) -> bool:
     """Whether the next line may hold the credential that this one announces: then it is never known to be harmless."""
     told = line.decode("utf-8", "replace")
     return may_hold_any(told) and any(redact(f"{told}\n{value}").found for value in NEXT_LINES)
-
-
-def _shape(text: bytes, names: tuple[bytes, ...]) -> bytes:
-    """The text with anything in the place of names and numbers."""
-    for name in names:
-        if name:
-            text = text.replace(name, ANYTHING)
-    return QUOTED_IDENTIFIER.sub(ANYTHING, text.translate(ANY_DIGIT))
 
 
 def _line_end(text: bytes) -> bytes:

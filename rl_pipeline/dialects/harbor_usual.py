@@ -8,7 +8,7 @@ Facts are made of many trials together, column by column: that costs a third of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from itertools import islice
 from operator import attrgetter
@@ -18,7 +18,7 @@ from msgspec import Meta, MsgspecError, Raw, Struct
 from msgspec.json import Decoder
 
 from rl_pipeline.dialects.exception_classes import exception_class, is_masked_by_default
-from rl_pipeline.dialects.harbor_secrets import SecretCounter
+from rl_pipeline.dialects.harbor_secrets import SEARCHED, SecretCounter, suspects
 from rl_pipeline.dialects.parsed_trial import MESSAGE_LIMIT, REWARDS_LIMIT, outcome_of
 from rl_pipeline.dialects.stored_values import (
     NAME_LIMIT,
@@ -28,6 +28,7 @@ from rl_pipeline.dialects.stored_values import (
     stored_names,
     stored_text,
 )
+from rl_pipeline.redaction import LONGEST
 
 UTC = timezone.utc
 NULL = b"null"
@@ -103,7 +104,8 @@ RESULT = Decoder(Result)
 NO_EXCEPTION: tuple[str | None, str | None, str | None, bool] = (None, None, None, False)
 NO_PHASE, NOTHING_USED, NO_METADATA = Phase(), AgentResult(), Metadata()
 PHASES = ("environment_setup", "agent_setup", "agent_execution", "verifier")
-SECRETS, SECRETS_OF_EXCEPTIONS = SecretCounter(), SecretCounter()
+LOOKED_AT = 4 * MESSAGE_LIMIT + LONGEST  # characters of a message that decide what is stored of it
+SECRETS, SECRETS_OF_EXCEPTIONS = SecretCounter(), SecretCounter(searched=13 * SEARCHED)  # three texts, and more
 
 Times = Sequence[datetime | None]
 
@@ -151,7 +153,7 @@ def usual_columns(results: Sequence[Result]) -> tuple[list[list[Any]], set[int]]
         reward,
         rewards,
         list(map(outcome_of, reward)),
-        *_exceptions(results, trials, tasks),
+        *_exceptions(results),
     ], unusual
 
 
@@ -231,44 +233,44 @@ def _reward(rewards: Mapping[str, float | None]) -> float | None:
     return rewards.get("reward")
 
 
-def _exceptions(results: Sequence[Result], trials: Iterable[str], tasks: Iterable[str | None]) -> Iterable[list[Any]]:
+def _exceptions(results: Sequence[Result]) -> Iterable[list[Any]]:
     """Type, class and redacted message of each exception, whether it is masked, and credentials in each file."""
-    names = [
-        (trial.encode("utf-8", "replace"), (task or "").encode("utf-8", "replace"))
-        for trial, task in zip(trials, tasks, strict=True)
-    ]
-    secrets = SECRETS.count_all([bytes(result.config) for result in results], names)
+    secrets = SECRETS.count_all([bytes(result.config) for result in results])
     told = [NO_EXCEPTION] * len(results)
-    infos = [result.exception_info for result in results]
-    rows = [row for row, info in enumerate(infos) if info is not None]
-    words = [b"" if info is None else _words(info) for info in infos]
-    found = SECRETS_OF_EXCEPTIONS.count_all([words[row] for row in rows], [names[row] for row in rows])
-    for row, count in zip(rows, found, strict=True):
+    infos = [(row, info) for row, result in enumerate(results) if (info := result.exception_info) is not None]
+    found = SECRETS_OF_EXCEPTIONS.count_all([_words(info) for _, info in infos])
+    unsafe = set(suspects([message[:LOOKED_AT] for _, info in infos if (message := info.exception_message)]))
+    for (row, info), count in zip(infos, found, strict=True):
         secrets[row] += count
-        told[row] = _exception(infos[row], count)
+        told[row] = _exception(info, unsafe)
     yield from map(list, zip(*told, strict=True) if told else ((),) * len(NO_EXCEPTION))
     yield secrets
 
 
-def _exception(info: ExceptionInfo | None, secrets: int) -> tuple[str | None, str | None, str | None, bool]:
-    """Type, class and redacted message of the exception, and whether it is masked; `secrets`: in its words."""
-    if info is None or (not info.exception_type and not info.exception_message):
+def _exception(info: ExceptionInfo, unsafe: Container[str]) -> tuple[str | None, str | None, str | None, bool]:
+    """Type, class and redacted message of the exception, and whether it is masked.
+
+    `unsafe`: beginnings of messages that may hold a credential; the others are stored as they are.
+    """
+    if not info.exception_type and not info.exception_message:
         return NO_EXCEPTION
     name, message = repeated_name(info.exception_type or "unnamed"), info.exception_message
     if message is not None:
-        message = stored_text(message, MESSAGE_LIMIT) if secrets else storable(message[:MESSAGE_LIMIT])
+        is_safe = message[:LOOKED_AT] not in unsafe
+        message = storable(message[:MESSAGE_LIMIT]) if is_safe else stored_text(message, MESSAGE_LIMIT)
     return name, exception_class(name, message or ""), message, is_masked_by_default(name)
 
 
 def _words(info: ExceptionInfo) -> bytes:
-    """All words of an exception; when they hold no credential, each of them is free of any."""
+    """All words of an exception."""
     return _joined(info.exception_type, info.exception_message, info.exception_traceback)
 
 
 def _joined(*texts: str | None) -> bytes:
-    return "\n".join(text or "" for text in texts).encode("utf-8", "replace")
+    """The texts one behind the other, each as far as it is searched: none pushes another one out."""
+    return "\n".join((text or "")[:SEARCHED] for text in texts).encode("utf-8", "replace")
 
 
 def secrets_of_exception(name: str | None, message: str | None, trace: str | None) -> int:
-    """Credentials in the words of an exception; 0 means that each of them is free of any."""
+    """Credentials in the words of an exception."""
     return SECRETS_OF_EXCEPTIONS.count(_joined(name, message, trace))

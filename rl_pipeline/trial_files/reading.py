@@ -11,18 +11,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from rl_pipeline.dialects.harbor_columns import TrialColumns
+from rl_pipeline.dialects.harbor_secrets import suspects
 from rl_pipeline.dialects.parsed_trial import NAMES, ParsedTrial
 from rl_pipeline.dialects.stored_values import stored_name
-from rl_pipeline.reader import text_shapes
 from rl_pipeline.reader.folder_calls import Readings
-from rl_pipeline.redaction import SK, WORDS, may_hold_any
 
 LARGEST_FILE = 256 * 2**20
 READ_BYTES = 2**20
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)  # never wait for a pipe's writer
 
 IDENTIFIER = "0123456789abcdef-"  # no credential is made of these alone
-TOGETHER = 16  # names of which one may hold a credential: they are looked at one by one
 NOT_REGULAR, TOO_LARGE = "not a regular file", f"larger than {LARGEST_FILE >> 20} MiB; not read"
 
 
@@ -87,18 +85,6 @@ def _clean_names(columns: Columns) -> None:
     stored = {name: shown for name in suspects(told) if (shown := stored_name(name)) != name}
     if stored:
         columns[names] = [[stored.get(name, name) for name in column] for column in columns[names]]
-
-
-def suspects(texts: Sequence[str]) -> list[str]:
-    """The texts that may hold a credential: one look at many of them together costs a fraction of a look at each."""
-    together = "\n".join(texts)
-    compiled = text_shapes.load()
-    if compiled is not None and not SK.search(together.lower()):
-        return list(filter(may_hold_any, compiled.which_hold(texts, WORDS)))
-    if not may_hold_any(together):
-        return []
-    groups = [texts[start : start + TOGETHER] for start in range(0, len(texts), TOGETHER)]
-    return [text for group in groups if may_hold_any("\n".join(group)) for text in group]
 
 
 def _read(path: str | bytes) -> tuple[FileRead, bytes | None]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from rl_pipeline.dialects.harbor_secrets import suspects
 from rl_pipeline.reader import folder_calls
 from rl_pipeline.reader.folder_calls import NOT_READ, UNUSUAL, WHOLE, Readings, Rules, end_to_end
 from rl_pipeline.reader.trial_folders import (
@@ -30,7 +31,7 @@ from rl_pipeline.reader.trial_folders import (
     shown,
 )
 from rl_pipeline.redaction import redact
-from rl_pipeline.trial_files.reading import COLUMNS, Columns, FilesRead, read_columns, suspects
+from rl_pipeline.trial_files.reading import COLUMNS, Columns, FilesRead, read_columns
 
 TRIAL = COLUMNS.index("trial")
 USUAL = Rules(RESULT.encode(), SIGN_OF_A_JOB.encode(), end_to_end(sorted(PARTS_OF_A_TRIAL)), end_to_end(ARCHIVES))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rl_pipeline.dialects.harbor_secrets import SecretCounter, _shape
-from rl_pipeline.reader import text_shapes
-from rl_pipeline.redaction import redact
+from rl_pipeline.dialects.harbor_secrets import SecretCounter, suspects
+from rl_pipeline.reader import text_marks
+from rl_pipeline.redaction import may_hold_any, redact
 
 SECRET = "abcd1234efgh5678ijkl"
 CONFIGURATIONS = [
@@ -58,7 +58,17 @@ def test_a_line_that_announces_a_credential_of_the_next_one_is_not_taken_for_har
     ]
 
     assert [counter.count(text.encode()) for text in texts] == [0, 1, 0, 1, 0, 0]
-    assert counter.count_all([text.encode() for text in texts], [()] * len(texts)) == [0, 1, 0, 1, 0, 0]
+    assert counter.count_all([text.encode() for text in texts]) == [0, 1, 0, 1, 0, 0]
+
+
+# Digits, letters and names that differ only a little, and make a credential or none.
+LIKE_TEXTS = [
+    *(f"sandbox {begin}{'a1b2c3d4' * 5} failed" for begin in ("e2b_", "e3b_", "tgp_v1_", "tgp_v2_", "ya29.", "ya28.")),
+    *(f"login {name}: hunter2aB3dE9fG5h" for name in ("task-one", "reset-password", "password")),
+    *(f"API_{name}={SECRET}" for name in ("xyz", "KEY", "key")),
+    "cannot start hello-world now",
+    f"cannot start hf_{'a1B2c3D4' * 5} now",
+]
 
 
 VALUES = st.sampled_from(
@@ -77,7 +87,7 @@ def test_texts_that_are_built_alike_are_counted_as_each_by_itself(end: str, valu
 
     for size in (1, 2, len(told)):  # a frame is learned from the first ones
         parts = [told[first : first + size] for first in range(0, len(told), size)]
-        assert [found for part in parts for found in counter.count_all(part, [()] * len(part))] == alone
+        assert [found for part in parts for found in counter.count_all(part)] == alone
 
 
 @pytest.mark.parametrize("end", [b"\n", b', "', b',"'])
@@ -88,24 +98,33 @@ def test_a_text_as_long_as_others_with_a_line_more_is_not_taken_for_one_of_them(
     alike = [b'{"a": 1%s"b": %s%s%s"c": 3}' % (end, usual, word, end) for word in (b"aa", b"bb", b"cc", b"dd")]
     other = alike[0].replace(usual + b"aa", odd.replace(b"%s", end))
 
-    assert [counter.count_all(alike, [()] * 4) for _ in range(2)] == [[0] * 4] * 2
+    assert [counter.count(text) for text in [*alike, *alike]] == [0] * 8
     assert len(other) == len(alike[0])
     assert None not in [counter._lines_that_differ(text) for text in alike]
     assert counter._lines_that_differ(other) is None
-    assert counter._shapes_of([other], [()]) == [_shape(other, ())]
 
 
-@given(st.lists(TEXT_OF, min_size=3, max_size=12), st.sampled_from(["\n", ', "', ',"']))
-def test_shapes_are_the_same_where_nothing_was_compiled(values: list[list[str]], end: str):
+@pytest.mark.parametrize("is_compiled", [True, False])
+@given(parts=st.lists(st.sampled_from(LIKE_TEXTS), min_size=2, max_size=9), alike=st.booleans())
+def test_a_text_that_looks_like_a_harmless_one_is_counted_as_what_it_is(is_compiled: bool, parts, alike: bool):
+    texts = [f'{{"a": 1,\n"b": "{part}",\n"c": 2}}'.encode() if alike else part.encode() for part in parts]
     counter = SecretCounter()
-    told = [f'{{"a": "{a}{end}b": {b}{end}"same": 1{end}"last": "{c}"}}'.encode() for a, b, c in values]
-    names = [(b.encode(), b"key") for _, b, _ in values]
-    counter.count_all(told, names)
 
-    compiled = counter._shapes_of(told, names)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_shapes, "load", lambda: None)
-        assert counter._shapes_of(told, names) == compiled
+        if not is_compiled:
+            patch.setattr(text_marks, "load", lambda: None)
+        found = [*counter.count_all(texts[:2]), *counter.count_all(texts[2:])]
+
+    assert found == [sum(redact(text.decode()).found.values()) for text in texts]
+
+
+@given(st.lists(st.sampled_from(["plain", "task-1", "disk-4", "ſecret", "é", f"api_key={SECRET}", "sk-", "\ud800"])))
+def test_suspects_are_the_same_where_nothing_was_compiled(texts: list[str]):
+    compiled = suspects(texts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_marks, "load", lambda: None)
+        assert set(compiled) <= set(suspects(texts))
+    assert compiled == [text for text in texts if may_hold_any(text)]
 
 
 def test_what_is_remembered_is_bounded():
