@@ -4,7 +4,8 @@ In: roots, and where the ledger lies. Out: the tables `trials` and `skipped_tria
 the same whether the ledger knew everything or nothing.
 
 Walking is cheap and always done; opening and parsing is not, so it is done for files whose size,
-time or inode the ledger does not know. Folders that it does not know are listed and read in one go,
+time or inode the ledger does not know. A known trial's folder is not even listed: when something
+came into it, its time is another one. Folders that it does not know are listed and read in one go,
 by several processes when there are many (`trial_files/survey.py`). Files flow through in batches, so
 memory holds the rows and one batch, never the documents. A file that disappeared leaves the result;
 a file that could not be read for a reason of the moment (permission, I/O) is tried again every time.
@@ -180,8 +181,9 @@ class _Reading:
             folder = shown(before + name)
             if folder not in self._index.folders:
                 unknown.append(name)
-            elif folder in self._index and (info := state_of_trial(f"{above.path}/{name}")) is not None:
-                row = self._index.find(folder, info.st_size, info.st_mtime_ns, _signed(info.st_ino))
+            elif folder in self._index and (state := state_of_trial(f"{above.path}/{name}")) is not None:
+                info, mtime_ns = state
+                row = self._index.find(folder, info.st_size, info.st_mtime_ns, _signed(info.st_ino), mtime_ns)
                 if row is None:
                     unknown.append(name)
                 else:
@@ -201,7 +203,7 @@ class _Reading:
         if states is None:
             return names
         is_file = np.concatenate([np.frombuffer(some.is_file, bool) for some in states])
-        now = np.hstack([np.frombuffer(some.columns, np.int64).reshape(3, -1) for some in states])
+        now = np.hstack([np.frombuffer(some.columns, np.int64).reshape(4, -1) for some in states])
         is_same = is_file & self._index.are_in_state(rows[asked], *now)
         places = asked[is_same]
         places = places[np.argsort(rows[places])]  # rows that follow each other are taken without a copy
@@ -228,7 +230,8 @@ class _Reading:
         if isinstance(found, NotRead):
             self.skipped.append(found)
             return
-        row = self._index.find(found.folder, found.size, found.mtime_ns, _signed(found.inode))
+        state = (found.size, found.mtime_ns, _signed(found.inode))
+        row = self._index.find(found.folder, *state, found.leaf_mtime_ns)
         if row is not None:
             self._take_known(root, row, found.is_eval)
             return
@@ -288,7 +291,7 @@ def _entries(visits: Sequence[Visited]) -> pa.Table:
     if None in told["mtime_ns"]:
         told["mtime_ns"] = [time_ns or 0 for time_ns in told["mtime_ns"]]
     told["folder"] = list(chain.from_iterable(one.folders for one in visits))
-    told["is_leaf"] = list(chain.from_iterable(one.is_leaf for one in visits))
+    told["leaf_mtime_ns"] = list(chain.from_iterable(one.leaf_mtime_ns for one in visits))
     return entry_table(told)
 
 
@@ -297,7 +300,7 @@ def _tell(seen: Seen, roots: Sequence[Path], entries: pa.Table, reading: _Readin
     for number, root in enumerate(roots):
         mine = entries.filter(pc.equal(entries["root"], number)) if len(roots) > 1 else entries
         seen.add(root, _states(mine))
-        is_leaf = pc.and_(mine["is_leaf"], pc.is_null(mine["reason"]))
+        is_leaf = pc.and_(pc.is_valid(mine["leaf_mtime_ns"]), pc.is_null(mine["reason"]))
         seen.leaves[root] = _texts(mine["folder"].filter(is_leaf), but=reading.unfit)
     seen.add_not_read(reading.skipped)
 

@@ -153,9 +153,7 @@ def test_every_change_in_a_large_folder_is_noticed(
 
     monkeypatch.setattr(folder_calls, "load", lambda: None)
     assert remembered[0]["trial"].to_pylist().count("tXX") == 1
-    known_below = [row for row in read_trials([root])[0].to_pylist() if row["path"] != "t06/inner/new"]
-    assert remembered[0].to_pylist() == known_below
-    assert remembered[1].equals(read_trials([root])[1])
+    assert list(remembered) == list(read_trials([root]))
 
 
 def test_nothing_to_read_gives_empty_tables(root: Path):

@@ -34,7 +34,7 @@ from rl_pipeline.trial_files.seen import Seen, States
 
 LEAVES_FILE = "trial_folders"
 TOGETHER = 1024  # names that are written in one go
-STATE_VERSION = 3
+STATE_VERSION = 4
 PACKAGE = Path(__file__).resolve().parents[1]
 # Code and templates; in a checkout the templates lie beside the package.
 PROGRAM = (PACKAGE, PACKAGE.parent / "templates")
@@ -45,8 +45,8 @@ LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "msgspec", "jinja2", "vl-con
 class KnownLeaves:
     """Folders that were found to be trials with no other trial below, by root.
 
-    Such a folder needs one question to the file system instead of being listed; the ledger of trials goes by the same
-    rule. Names stand in a file, one after the other.
+    Such a folder is asked for its time and that of its file instead of being listed; the ledger of trials goes by the
+    same rule. Names stand in a file, one after the other.
 
     Args:
         file: where they are kept; None keeps nothing.

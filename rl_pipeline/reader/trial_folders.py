@@ -18,7 +18,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
+from collections.abc import Container, Generator, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
@@ -52,7 +52,8 @@ class TrialFile(NamedTuple):
     mtime_ns: int | None
     inode: int | None
     is_eval: bool
-    is_leaf: bool  # no further trial can lie below its folder, and nothing else in it has to be told
+    # Time of its folder where no further trial can lie below it, and nothing else in it has to be told; else None.
+    leaf_mtime_ns: int | None
 
 
 class NotRead(NamedTuple):
@@ -63,10 +64,6 @@ class NotRead(NamedTuple):
 
 
 Found = TrialFile | NotRead
-
-
-# Of a known trial: its folder, whether it is an evaluation's, and the state of its file now.
-IsAsItWas = Callable[[str, bool, os.stat_result], bool]
 
 
 class Folder(NamedTuple):
@@ -127,16 +124,14 @@ def find_trials(
     root: Path,
     *,
     known: Container[str] = (),
-    is_as_it_was: IsAsItWas | None = None,
     asked: Container[str] | None = None,
 ) -> Iterator[Found]:
     """Every `result.json` below a root, and what looks like a trial but has none.
 
     Args:
         root: where to begin; a link here is followed.
-        known: relative folders that were found to be leaves; they are looked at
-            with one question to the file system instead of being listed.
-        is_as_it_was: is told of the known ones; those of which it says so are not given again.
+        known: relative folders that were found to be leaves; they are asked for
+            their time and that of their file instead of being listed.
         asked: relative folders whose file is asked for its size, time and inode; None asks all.
     """
     top = top_folder(root)
@@ -151,7 +146,7 @@ def find_trials(
         yield from found
         if inner:
             branch.append((folder, iter(sorted(inner))))
-        folder = yield from _next_folder(branch, known, is_as_it_was)
+        folder = yield from _next_folder(branch, known)
 
 
 def top_folder(root: Path) -> Folder | NotRead:
@@ -193,7 +188,10 @@ def holds_plain_trial(entries: Iterable[os.DirEntry[str]]) -> bool:
 
 
 def look_into(
-    folder: Folder, top: str, asked: Container[str] | None, entries: Iterable[os.DirEntry[str]] | None = None
+    folder: Folder,
+    top: str,
+    asked: Container[str] | None,
+    listed: tuple[int | None, Iterable[os.DirEntry[str]]] | None = None,
 ) -> tuple[list[Found], list[str]]:
     """What one folder holds, and the names of the folders to walk, in any order.
 
@@ -201,20 +199,21 @@ def look_into(
         folder: where to look.
         top: path of its root.
         asked: as of `find_trials`.
-        entries: what is in it, when it was listed before.
+        listed: when it was listed before, its time just before that, and what is in it.
     """
     if folder.depth > DEEPEST:
         return [NotRead(shown(folder.relative), f"more than {DEEPEST} folders deep: a loop, or no trial")], []
+    mtime_ns = mtime_ns_of(folder.path) if listed is None else listed[0]
     try:
-        listing = _plain_listing(folder) if entries is None else None
+        listing = _plain_listing(folder) if listed is None else None
         if listing is None:
-            with os.scandir(folder.path) if entries is None else nullcontext(entries) as names:
+            with os.scandir(folder.path) if listed is None else nullcontext(listed[1]) as names:
                 listing = _listing_of(names, folder, top)
     except OSError as error:
         return [NotRead(shown(folder.relative), _why(error))], []
     found: list[Found] = list(listing.told)
     if listing.result is not None:
-        found.append(_result_of(folder, top, listing, asked))
+        found.append(_result_of(folder, top, listing, mtime_ns, asked))
     elif reason := listing.looks.why_no_result(folder.relative, folder.depth):
         found.append(NotRead(shown(folder.relative), reason))
     return found, listing.looks.inner
@@ -266,7 +265,7 @@ def _listing_of(entries: Iterable[os.DirEntry[str]], folder: Folder, top: str) -
 
 
 def _next_folder(
-    branch: list[tuple[Folder, Iterator[str]]], known: Container[str], is_as_it_was: IsAsItWas | None
+    branch: list[tuple[Folder, Iterator[str]]], known: Container[str]
 ) -> Generator[Found, None, Folder | None]:
     """The next folder to look into, telling the known trials on the way; closes branches that are done."""
     while branch:
@@ -275,31 +274,43 @@ def _next_folder(
         for name in names:
             relative, is_eval = before + name, above.is_eval or name == EVAL_SESSIONS
             path = f"{above.path}/{name}"
-            if relative in known and (info := state_of_trial(path)) is not None:
-                if is_as_it_was is None or not is_as_it_was(relative, is_eval, info):
-                    folder = Folder(path, relative, above.depth + 1, is_eval)
-                    yield _trial_file(folder, f"{path}/{RESULT}", info, is_leaf=True)
+            if relative in known and (state := state_of_trial(path)) is not None:
+                folder = Folder(path, relative, above.depth + 1, is_eval)
+                yield _trial_file(folder, f"{path}/{RESULT}", *state)
             else:
                 return Folder(path, relative, above.depth + 1, is_eval)
         branch.pop()
     return None
 
 
-def state_of_trial(folder: str) -> os.stat_result | None:
-    """The state of a known trial's file; None when there is no file as there was: then the folder is listed."""
+def state_of_trial(folder: str) -> tuple[os.stat_result, int] | None:
+    """The state of a known trial's file, and the time of its folder, which changes when something comes into it.
+
+    None when there is no file as there was: then the folder is listed.
+    """
     try:
-        info = os.lstat(f"{folder}/{RESULT}")
+        above, info = os.lstat(folder), os.lstat(f"{folder}/{RESULT}")
     except OSError:
         return None
-    return info if stat.S_ISREG(info.st_mode) else None
+    return (info, above.st_mtime_ns) if stat.S_ISDIR(above.st_mode) and stat.S_ISREG(info.st_mode) else None
 
 
-def _result_of(folder: Folder, top: str, listing: _Listing, asked: Container[str] | None) -> Found:
-    entry, is_leaf = listing.result, not listing.looks.inner and not listing.told
+def mtime_ns_of(folder: str) -> int | None:
+    """The time of a folder; to be asked before it is listed, so that what comes in later makes it another one."""
+    try:
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116 - as text, like the million paths below the root
+    except OSError:
+        return None
+
+
+def _result_of(
+    folder: Folder, top: str, listing: _Listing, mtime_ns: int | None, asked: Container[str] | None
+) -> Found:
+    entry, leaf_mtime_ns = listing.result, None if listing.looks.inner or listing.told else mtime_ns
     path, name = f"{folder.path}/{RESULT}", shown(folder.relative)
     is_link = entry is not None and entry.is_symlink()
     if asked is not None and name not in asked and entry is not None and _is_file(entry):
-        return TrialFile(path, name, None, None, None, folder.is_eval, is_leaf)
+        return TrialFile(path, name, None, None, None, folder.is_eval, leaf_mtime_ns)
     relative = _join(folder.relative, RESULT)
     try:
         if is_link and not _lies_in(os.path.realpath(path), top):
@@ -309,11 +320,12 @@ def _result_of(folder: Folder, top: str, listing: _Listing, asked: Container[str
         return NotRead(shown(relative), "a link to nothing" if is_link else _why(error))
     if not stat.S_ISREG(info.st_mode):
         return NotRead(shown(relative), "not a regular file")
-    return _trial_file(folder, path, info, is_leaf=is_leaf)
+    return _trial_file(folder, path, info, leaf_mtime_ns)
 
 
-def _trial_file(folder: Folder, path: str, info: os.stat_result, *, is_leaf: bool) -> TrialFile:
-    return TrialFile(path, shown(folder.relative), info.st_size, info.st_mtime_ns, info.st_ino, folder.is_eval, is_leaf)
+def _trial_file(folder: Folder, path: str, info: os.stat_result, leaf_mtime_ns: int | None) -> TrialFile:
+    state = (info.st_size, info.st_mtime_ns, info.st_ino)
+    return TrialFile(path, shown(folder.relative), *state, folder.is_eval, leaf_mtime_ns)
 
 
 def _link(entry: os.DirEntry[str], folder: Folder, top: str) -> Iterator[NotRead]:

@@ -8,6 +8,9 @@ renaming; object stores by a single put, where a rename would be a copy and a de
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
+import stat
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from typing import IO, Any
@@ -20,6 +23,7 @@ from rl_pipeline.places.trouble import is_of_place, trouble
 
 # Where a file can be renamed over another in one step; everywhere else a put is that step.
 RENAMING_PROTOCOLS = frozenset({"file", "local", "sftp", "ssh", "smb", "hdfs"})
+NOTHING_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 LOCAL_PROTOCOLS = frozenset({"file", "local"})
 
 
@@ -37,6 +41,8 @@ class StoreFiles:
 
     def read(self, name: str) -> bytes | None:
         """The bytes of a file, or None when there is none."""
+        if self._is_local and _is_no_file(self._path(name)):
+            return None
         try:
             with self._asking():
                 content: bytes = self._files.cat_file(self._path(name))
@@ -147,6 +153,14 @@ class StoreFiles:
             do="free space or correct the permission, or choose another store with RL_PIPELINE_STORE",
             slug="store-not-writable",
         )
+
+
+def _is_no_file(path: str) -> bool:
+    """Whether there is nothing to be read at a path of a disk; a pipe would be waited for."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - as text, as the store has it
+    except OSError as error:
+        return error.errno in NOTHING_THERE
 
 
 def _filesystem(url: str) -> tuple[Any, str]:

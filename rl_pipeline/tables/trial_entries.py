@@ -2,11 +2,12 @@
 
     <ledger>/<version>/part-<digest of its content>.arrow
 
-An entry says which file in which state it is about (folder, size, time, inode), and either the
-trial's columns or the reason why the file is none. Parts are only ever added: a part's name is its
-content, entries of several parts simply add up, and which of them count is decided by looking at
-the files. So several runs at once cannot disturb each other; at worst a file is read twice. Parts
-are merged when there are many. Another version of the reading code has a folder of its own.
+An entry says which file in which state it is about (folder, size, time, inode, and the time of a
+folder in which nothing else was found), and either the trial's columns or the reason why the file
+is none. Parts are only ever added: a part's name is its content, entries of several parts simply
+add up, and which of them count is decided by looking at the files. So several runs at once cannot
+disturb each other; at worst a file is read twice. Parts are merged when there are many. Another
+version of the reading code has a folder of its own.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ STATE_FIELDS = [
     pa.field("size", pa.int64(), nullable=False),
     pa.field("mtime_ns", pa.int64(), nullable=False),
     pa.field("inode", pa.int64(), nullable=False),
-    pa.field("is_leaf", pa.bool_(), nullable=False),
+    pa.field("leaf_mtime_ns", pa.int64()),
     pa.field("reason", pa.string()),  # null: it is a trial
 ]
 ENTRY_SCHEMA = pa.schema([*STATE_FIELDS, *TRIAL_FIELDS])
+NO_LEAF = -(2**63)  # no file system has such a time
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MANY_PARTS = 16
 MANY_ASKED = 4  # of that many entries one is asked for: then all are looked up in one go
@@ -85,7 +87,8 @@ class EntryIndex:
 
     def __init__(self, entries: pa.Table) -> None:
         self._size, self._mtime_ns, self._inode = (_integers(entries, name) for name in ("size", "mtime_ns", "inode"))
-        self._is_leaf = pc.and_(entries["is_leaf"], pc.is_null(entries["reason"])).to_numpy()
+        self._leaf_mtime_ns = array("q", pc.fill_null(entries["leaf_mtime_ns"], NO_LEAF).to_numpy().tobytes())
+        self._is_leaf = pc.and_(pc.is_valid(entries["leaf_mtime_ns"]), pc.is_null(entries["reason"])).to_numpy()
         self._folders = entries["folder"]
         self._absent: set[str] = set()  # folders that were looked up in vain
 
@@ -140,19 +143,23 @@ class EntryIndex:
 
     def are_in_state(
         self, rows: np.ndarray[Any, Any], size: np.ndarray[Any, Any], mtime_ns: np.ndarray[Any, Any],
-        inode: np.ndarray[Any, Any],
+        inode: np.ndarray[Any, Any], leaf_mtime_ns: np.ndarray[Any, Any],
     ) -> np.ndarray[Any, Any]:  # fmt: skip
-        """Whether each of some entries is of that state of its file."""
-        pairs = ((self._size, size), (self._mtime_ns, mtime_ns), (self._inode, inode))
-        same = [np.frombuffer(known, np.int64)[rows] == now for known, now in pairs]
-        are: np.ndarray[Any, Any] = same[0] & same[1] & same[2]
+        """Whether each of some entries is of that state of its file and its folder."""
+        known = (self._size, self._mtime_ns, self._inode, self._leaf_mtime_ns)
+        now = (size, mtime_ns, inode, leaf_mtime_ns)
+        same = [np.frombuffer(one, np.int64)[rows] == other for one, other in zip(known, now, strict=True)]
+        are: np.ndarray[Any, Any] = np.logical_and.reduce(same)
         return are
 
-    def find(self, folder: str, size: int | None, mtime_ns: int | None, inode: int | None) -> int | None:
-        """The row of the entry, or None when the file was not read in this state."""
-        row = self._newest.get(folder, -1)
+    def find(
+        self, folder: str, size: int | None, mtime_ns: int | None, inode: int | None, leaf_mtime_ns: int | None
+    ) -> int | None:
+        """The row of the entry, or None when the file was not read in this state of it and of its folder."""
+        row, leaf = self._newest.get(folder, -1), NO_LEAF if leaf_mtime_ns is None else leaf_mtime_ns
         while row >= 0:
-            if (self._size[row], self._mtime_ns[row], self._inode[row]) == (size, mtime_ns, inode):
+            known = (self._size[row], self._mtime_ns[row], self._inode[row], self._leaf_mtime_ns[row])
+            if known == (size, mtime_ns, inode, leaf):
                 return row
             row = self._older[row]
         return None
@@ -192,11 +199,23 @@ class EntryParts:
         if self._files is None:
             return ENTRY_SCHEMA.empty_table()
         names = [name for name in self._files.names(self._folder) if PART.fullmatch(name)]
-        contents = self._files.read_many([f"{self._folder}/{name}" for name in names])
+        contents = self._read([f"{self._folder}/{name}" for name in names])
         self._loaded = sorted(contents)
         with ThreadPoolExecutor(THREADS) as threads:  # digests and unpacking leave Python's lock free
             tables = list(threads.map(_table_of, self._loaded, [contents[path] for path in self._loaded]))
         return pa.concat_tables([ENTRY_SCHEMA.empty_table(), *(table for table in tables if table is not None)])
+
+    def _read(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """The parts that can be read; one that cannot costs only time."""
+        if self._files is None:
+            return {}
+        with suppress(OSError):
+            return self._files.read_many(paths)
+        contents: dict[str, bytes] = {}
+        for path in paths:
+            with suppress(OSError):
+                contents.update(self._files.read_many([path]))
+        return contents
 
     def add(self, entries: pa.Table) -> None:
         """Remember entries."""

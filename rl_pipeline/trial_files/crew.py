@@ -14,7 +14,7 @@ from rl_pipeline.processes import Helper
 from rl_pipeline.trial_files.visiting import Task, Visited, question, visit, visited
 
 NOT_NEEDED = ("typing_extensions", "_hashlib")  # other modules use them where they are there; they take long to import
-TASKS_EACH = 2  # one in hand, and one to go on with
+TASKS_EACH = 4  # one in hand, and some to go on with while this process is at something else
 WORKER = "rl_pipeline.trial_files.worker"
 
 

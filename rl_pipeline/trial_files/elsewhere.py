@@ -22,7 +22,6 @@ from rl_pipeline.reader.trial_folders import (
     EVAL_SESSIONS,
     RESULT,
     Found,
-    IsAsItWas,
     NotRead,
     TrialFile,
     find_trials,
@@ -50,7 +49,6 @@ def trials_below(
     root: Path,
     *,
     known: Container[str] = (),
-    is_as_it_was: IsAsItWas | None = None,
     asked: Container[str] | None = None,
 ) -> Iterator[Found]:
     """Every `result.json` below a root, wherever it lies; arguments as of `find_trials`.
@@ -61,7 +59,7 @@ def trials_below(
         PlaceError: its place did not answer; a part of the trials must not pass for all of them.
     """
     if not is_elsewhere(root):
-        yield from find_trials(root, known=known, is_as_it_was=is_as_it_was, asked=asked)
+        yield from find_trials(root, known=known, asked=asked)
         return
     found_any = False
     for found in _in_bucket(root) if is_bucket(root) else _in_folder(root, "", 0):
@@ -132,9 +130,8 @@ class _Folder:
         if result is not None:
             is_eval = EVAL_SESSIONS in (*self._root.parts, *self._relative.split("/"))
             path = f"{self._root}/{_join(self._relative, RESULT)}"
-            yield TrialFile(
-                path, shown, result.size_bytes, result.mtime_ns, result.inode, is_eval, is_leaf=not self.inner()
-            )
+            # All is listed there whatever was known, so no folder is told apart.
+            yield TrialFile(path, shown, result.size_bytes, result.mtime_ns, result.inode, is_eval, None)
         elif reason := self._looks.why_no_result(self._relative, self._depth):
             yield NotRead(shown, reason)
 

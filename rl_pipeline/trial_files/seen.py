@@ -24,6 +24,7 @@ class States(NamedTuple):
     size: Sequence[int | None]  # None, or less than 0, when it was not told: then it is asked for
     mtime_ns: Sequence[int | None]
     inode: Sequence[int | None]
+    leaf_mtime_ns: Sequence[int | None]  # as of `TrialFile`
 
 
 class Seen:
@@ -59,18 +60,18 @@ class Seen:
         self._digest.update("".join(f"{line}{NUL}" for line in lines).encode("utf-8", "surrogateescape"))
 
 
-def _line(folder: str, size: int | None, mtime_ns: int | None, inode: int | None) -> str:
-    return f"{folder}{NUL}{size} {mtime_ns} {(inode or 0) % 2**64}"
+def _line(folder: str, size: int | None, mtime_ns: int | None, inode: int | None, leaf_mtime_ns: int | None) -> str:
+    return f"{folder}{NUL}{size} {mtime_ns} {(inode or 0) % 2**64} {leaf_mtime_ns}"
 
 
 def _asked(
-    root: Path, folder: str, size: int | None, mtime_ns: int | None, inode: int | None
-) -> tuple[str, int | None, int | None, int | None]:
+    root: Path, folder: str, size: int | None, mtime_ns: int | None, inode: int | None, leaf_mtime_ns: int | None
+) -> tuple[str, int | None, int | None, int | None, int | None]:
     """A file's state; of one that could not be read as the file system tells it, if it does."""
     if size is not None and size >= 0:
-        return folder, size, mtime_ns, inode
+        return folder, size, mtime_ns, inode, leaf_mtime_ns
     try:
         info = os.stat(f"{root}/{folder}/{RESULT}")  # noqa: PTH116 - as text, like the paths of the walk
     except (OSError, ValueError):
-        return folder, None, None, None
-    return folder, info.st_size, info.st_mtime_ns, info.st_ino
+        return folder, None, None, None, leaf_mtime_ns
+    return folder, info.st_size, info.st_mtime_ns, info.st_ino, leaf_mtime_ns

@@ -28,6 +28,7 @@ from rl_pipeline.reader.trial_folders import (
     all_shown,
     holds_plain_trial,
     look_into,
+    mtime_ns_of,
     shown,
 )
 from rl_pipeline.redaction import redact
@@ -59,7 +60,7 @@ class Visited(NamedTuple):
     columns: Columns  # as of `read_columns`
     folders: list[str]
     is_eval: list[bool]
-    is_leaf: list[bool]
+    leaf_mtime_ns: list[int | None]  # as of `TrialFile`
     unfit: list[str]  # those of the folders whose name holds a credential
     not_read: list[NotRead]
     inner: list[Branch]
@@ -79,6 +80,7 @@ def visit(task: Task) -> Visited:
         if ahead is not None and ahead.are_whole and EVAL_SESSIONS not in names:
             files.add_read(ahead)
             _add_trials(found, above, names)
+            found.leaf_mtime_ns.extend(ahead.folder_mtime_ns)
         else:
             _visit_each(branch, top, ahead, found, files)
     return _with_columns(found, files.columns())
@@ -88,7 +90,6 @@ def _add_trials(found: Visited, above: Folder, names: Sequence[str]) -> None:
     """Folders of trials with nothing else to say of them; none is `EVAL_SESSIONS`."""
     found.folders.extend(all_shown(f"{above.relative}/" if above.relative else "", names))
     found.is_eval.extend([above.is_eval] * len(names))
-    found.is_leaf.extend([True] * len(names))
 
 
 def _visit_each(branch: Branch, top: str, ahead: Readings | None, found: Visited, files: FilesRead) -> None:
@@ -99,37 +100,43 @@ def _visit_each(branch: Branch, top: str, ahead: Readings | None, found: Visited
         path = f"{above.path}/{name}"
         how = UNUSUAL if ahead is None else ahead.how[place]
         if how == UNUSUAL:
-            entries = _listed(path) if above.depth < DEEPEST else None
-            if entries is None or not holds_plain_trial(entries):
-                for file in _look_closely(above.inner(name), top, entries, found):
+            listed = _listed(path) if above.depth < DEEPEST else None
+            if listed is None or not holds_plain_trial(listed[1]):
+                for file in _look_closely(above.inner(name), top, listed, found):
                     files.add(file)
                 continue
-            how = NOT_READ
+            how, mtime_ns = NOT_READ, listed[0]
+        else:
+            mtime_ns = None if ahead is None else ahead.folder_mtime_ns[place]
         if ahead is not None and how == WHOLE:
             files.add_read(ahead.one(place))
         else:
             files.add(f"{path}/{RESULT}")
         found.folders.append(shown(before + name))
         found.is_eval.append(above.is_eval_below(name))
-        found.is_leaf.append(True)
+        found.leaf_mtime_ns.append(mtime_ns)
 
 
-def _listed(path: str) -> list[os.DirEntry[str]] | None:
+def _listed(path: str) -> tuple[int | None, list[os.DirEntry[str]]] | None:
+    """The time of a folder, and what is in it."""
+    mtime_ns = mtime_ns_of(path)
     try:
         with os.scandir(path) as entries:
-            return list(entries)
+            return mtime_ns, list(entries)
     except OSError:
         return None
 
 
-def _look_closely(folder: Folder, top: str, entries: list[os.DirEntry[str]] | None, so_far: Visited) -> list[str]:
+def _look_closely(
+    folder: Folder, top: str, listed: tuple[int | None, list[os.DirEntry[str]]] | None, so_far: Visited
+) -> list[str]:
     """Add to what was found; the files to be read."""
-    found, below = look_into(folder, top, (), entries)
+    found, below = look_into(folder, top, (), listed)
     files = [one for one in found if isinstance(one, TrialFile)]
     for file in files:
         so_far.folders.append(file.folder)
         so_far.is_eval.append(file.is_eval)
-        so_far.is_leaf.append(file.is_leaf)
+        so_far.leaf_mtime_ns.append(file.leaf_mtime_ns)
     so_far.not_read.extend(one for one in found if isinstance(one, NotRead))
     if below:
         so_far.inner.append(Branch(folder, below))
@@ -138,8 +145,8 @@ def _look_closely(folder: Folder, top: str, entries: list[os.DirEntry[str]] | No
 
 def read(files: Sequence[TrialFile], columns: Columns | None = None) -> Visited:
     """The same of files that were found; their columns, when they were read elsewhere."""
-    paths, folders, _, _, _, is_eval, is_leaf = map(list, zip(*files, strict=True)) if files else ([],) * 7
-    found = Visited([], folders, is_eval, is_leaf, [], [], [])
+    paths, folders, _, _, _, is_eval, leaf_mtime_ns = map(list, zip(*files, strict=True)) if files else ([],) * 7
+    found = Visited([], folders, is_eval, leaf_mtime_ns, [], [], [])
     return _with_columns(found, read_columns(paths) if columns is None else columns)
 
 
@@ -155,8 +162,10 @@ def _with_columns(found: Visited, columns: Columns) -> Visited:
 
 # What one process tells another. Names of files need not be text, so they go as bytes, with NUL between.
 _BranchTold = tuple[bytes, bytes, int, bool, bytes]
-_FileTold = tuple[bytes, str, bool, bool]
-_VisitedTold = tuple[Columns, list[str], list[bool], list[bool], list[str], list[tuple[str, str]], list[_BranchTold]]
+_FileTold = tuple[bytes, str, bool, int | None]
+_VisitedTold = tuple[
+    Columns, list[str], list[bool], list[int | None], list[str], list[tuple[str, str]], list[_BranchTold]
+]
 ENCODE = msgspec.msgpack.Encoder().encode
 QUESTION = msgspec.msgpack.Decoder(tuple[bytes, list[_BranchTold], list[_FileTold]])
 ANSWER = msgspec.msgpack.Decoder(_VisitedTold)
@@ -164,14 +173,17 @@ ANSWER = msgspec.msgpack.Decoder(_VisitedTold)
 
 def question(task: Task) -> bytes:
     """What is to be visited, for another process."""
-    files = [(os.fsencode(one.path), one.folder, one.is_eval, one.is_leaf) for one in task.files]
+    files = [(os.fsencode(one.path), one.folder, one.is_eval, one.leaf_mtime_ns) for one in task.files]
     return ENCODE((os.fsencode(task.top), [_told(branch) for branch in task.branches], files))
 
 
 def answer(message: bytes) -> bytes:
     """What was found, for the process that asked the question."""
     top, branches, told = QUESTION.decode(message)
-    files = [TrialFile(os.fsdecode(path), folder, None, None, None, *marks) for path, folder, *marks in told]
+    files = [
+        TrialFile(os.fsdecode(path), folder, None, None, None, is_eval, leaf_mtime_ns)
+        for path, folder, is_eval, leaf_mtime_ns in told
+    ]
     found = visit(Task(os.fsdecode(top), [_branch(told) for told in branches], files))
     return ENCODE((*found[:-1], [_told(branch) for branch in found.inner]))
 
@@ -182,9 +194,9 @@ def visited(message: bytes) -> Visited:
     Raises:
         msgspec.MsgspecError: it is no answer.
     """
-    columns, folders, is_eval, is_leaf, unfit, not_read, inner = ANSWER.decode(message)
+    columns, folders, is_eval, leaf_mtime_ns, unfit, not_read, inner = ANSWER.decode(message)
     branches = [_branch(told) for told in inner]
-    return Visited(columns, folders, is_eval, is_leaf, unfit, [NotRead(*one) for one in not_read], branches)
+    return Visited(columns, folders, is_eval, leaf_mtime_ns, unfit, [NotRead(*one) for one in not_read], branches)
 
 
 def _told(branch: Branch) -> _BranchTold:

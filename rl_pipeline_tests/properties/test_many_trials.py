@@ -135,10 +135,10 @@ def test_visits_find_what_a_walk_finds(folders: list[list[str]]):
         walked = list(find_trials(Path(root)))
 
     files = sorted(
-        row for one in visits for row in zip(one.folders, one.is_eval, one.is_leaf, one.columns[0], strict=True)
+        row for one in visits for row in zip(one.folders, one.is_eval, one.leaf_mtime_ns, one.columns[0], strict=True)
     )
     assert files == sorted(
-        (one.folder, one.is_eval, one.is_leaf, one.size) for one in walked if isinstance(one, TrialFile)
+        (one.folder, one.is_eval, one.leaf_mtime_ns, one.size) for one in walked if isinstance(one, TrialFile)
     )
     assert sorted(none for one in visits for none in one.not_read) == sorted(
         one for one in walked if isinstance(one, NotRead)

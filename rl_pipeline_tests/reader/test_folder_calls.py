@@ -45,6 +45,7 @@ class Reading(NamedTuple):
     size: int
     mtime_ns: int
     inode: int
+    folder_mtime_ns: int
     content: bytes
 
 
@@ -67,7 +68,8 @@ def test_usual_trials_are_read_with_the_state_of_their_files(calls: FolderCalls,
 
     for name, told in zip(contents, read(calls, tmp_path, *contents), strict=True):
         info = (tmp_path / name / "result.json").stat()
-        assert told == (WHOLE, info.st_size, info.st_mtime_ns, info.st_ino, contents[name])
+        folder = (tmp_path / name).stat()
+        assert told == (WHOLE, info.st_size, info.st_mtime_ns, info.st_ino, folder.st_mtime_ns, contents[name])
 
 
 @pytest.mark.parametrize("name", ["job.log", "x.tar", ".tar", "old.tar.gz", "old.tgz"])
@@ -213,6 +215,9 @@ def test_states_are_those_of_regular_files_alone(
         numbers = memoryview(some.columns).cast("q").tolist()
         count = len(some.is_file)
         told += [numbers[row::count] if some.is_file[row] else None for row in range(count)]
-    infos = [None if name in {"gone", "linked"} else (tmp_path / name / "result.json").stat() for name in names]
-    assert told == [info and [info.st_size, info.st_mtime_ns, info.st_ino] for info in infos]
+    files = [None if name in {"gone", "linked"} else tmp_path / name / "result.json" for name in names]
+    infos = [file and (file.stat(), file.parent.stat()) for file in files]
+    assert told == [
+        info and [info[0].st_size, info[0].st_mtime_ns, info[0].st_ino, info[1].st_mtime_ns] for info in infos
+    ]
     assert calls.states(str(tmp_path / "gone"), names, "result.json") is None

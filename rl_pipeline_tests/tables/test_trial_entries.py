@@ -9,23 +9,25 @@ import pyarrow as pa
 from rl_pipeline.tables.trial_entries import ENTRY_SCHEMA, MANY_ASKED, MANY_PARTS, EntryIndex, EntryParts
 
 
-def entry(folder: str, size: int = 1, *, is_leaf: bool = True, reason: str | None = None) -> pa.Table:
-    state = {"folder": folder, "size": size, "mtime_ns": 5, "inode": 7, "is_leaf": is_leaf, "reason": reason}
+def entry(folder: str, size: int = 1, *, leaf: int | None = 9, reason: str | None = None) -> pa.Table:
+    state = {"folder": folder, "size": size, "mtime_ns": 5, "inode": 7, "leaf_mtime_ns": leaf, "reason": reason}
     return pa.Table.from_pylist([{**state, "trial": folder}], schema=ENTRY_SCHEMA)
 
 
 def test_an_entry_is_found_by_folder_and_state():
     index = EntryIndex(pa.concat_tables([entry("a", 1), entry("b", 1), entry("a", 2)]))
 
-    assert [index.find("a", size, 5, 7) for size in (1, 2, 3)] == [0, 2, None]
-    assert index.find("a", 1, 6, 7) is None
-    assert index.find("a", 1, 5, 8) is None
-    assert index.find("c", 1, 5, 7) is None
+    assert [index.find("a", size, 5, 7, 9) for size in (1, 2, 3)] == [0, 2, None]
+    assert index.find("a", 1, 6, 7, 9) is None
+    assert index.find("a", 1, 5, 8, 9) is None
+    assert index.find("a", 1, 5, 7, 8) is None
+    assert index.find("a", 1, 5, 7, None) is None
+    assert index.find("c", 1, 5, 7, 9) is None
 
 
 def test_only_trials_with_nothing_below_are_known_as_such():
     index = EntryIndex(
-        pa.concat_tables([entry("trial"), entry("job", reason="result of a job"), entry("above", is_leaf=False)])
+        pa.concat_tables([entry("trial"), entry("job", reason="result of a job"), entry("above", leaf=None)])
     )
 
     assert [folder in index for folder in ("trial", "job", "above", "other", 7)] == [True, False, False, False, False]
@@ -35,7 +37,9 @@ def test_the_newest_entries_of_few_folders_and_of_many_are_the_same():
     folders = ["a", "b", "c/é", "a", "d", "b", "e", *(f"more{number}" for number in range(3 * MANY_ASKED))]
     leaves = [folder not in {"d", "more0"} for folder in folders]
     told = zip(folders, leaves, strict=True)
-    index = EntryIndex(pa.concat_tables([entry(folder, row, is_leaf=leaf) for row, (folder, leaf) in enumerate(told)]))
+    index = EntryIndex(
+        pa.concat_tables([entry(folder, row, leaf=9 if leaf else None) for row, (folder, leaf) in enumerate(told)])
+    )
     asked = ["none", "a", "d", "c/é", "", "b", "e", "more0", "more1", "a"]
 
     assert len(asked) * MANY_ASKED >= len(folders) > MANY_ASKED
@@ -53,7 +57,7 @@ def test_nothing_is_found_where_nothing_is_known():
     assert index.newest_rows(["a", "b"]).tolist() == [-1, -1]
     assert "a" not in index.folders
     assert "a" not in index
-    assert index.find("a", 1, 1, 1) is None
+    assert index.find("a", 1, 1, 1, 1) is None
 
 
 def test_parts_add_up_and_equal_ones_are_one(tmp_path: Path):

@@ -36,6 +36,7 @@ class Readings(NamedTuple):
     size: list[int]
     mtime_ns: list[int]
     inode: list[int]
+    folder_mtime_ns: list[int]
     contents: list[bytes]
 
     @property
@@ -46,14 +47,15 @@ class Readings(NamedTuple):
     def one(self, place: int) -> Readings:
         """What was read of one file."""
         its = slice(place, place + 1)
-        return Readings(self.how[its], self.size[its], self.mtime_ns[its], self.inode[its], self.contents[its])
+        how, size, mtime_ns, inode, folder_mtime_ns, contents = self
+        return Readings(how[its], size[its], mtime_ns[its], inode[its], folder_mtime_ns[its], contents[its])
 
 
 class States(NamedTuple):
     """States of files.
 
-    `is_file`: a byte for each, 1 where it is a regular file. `columns`: three of 64-bit numbers, one behind the other:
-    size, time in nanoseconds, inode.
+    `is_file`: a byte for each, 1 where it is a regular file. `columns`: four of 64-bit numbers, one behind the other:
+    size, time in nanoseconds, inode, time of the folder.
     """
 
     is_file: bytearray
@@ -135,7 +137,7 @@ class FolderCalls:
 
     def _states(self, above: int, names: Sequence[str], result: str) -> States:
         told, count = os.fsencode("\0".join(names)) + b"\0", len(names)
-        is_file, columns = bytearray(count), bytearray(3 * NUMBER_BYTES * count)
+        is_file, columns = bytearray(count), bytearray(4 * NUMBER_BYTES * count)
         if count:
             self._states_of(
                 above, told, len(told), os.fsencode(result), count, _address(is_file), _address(columns)
@@ -165,17 +167,17 @@ class FolderCalls:
 
     def _read(self, above: int, names: Sequence[str], rules: Rules, room: Any) -> Readings:  # noqa: ANN401 - ctypes
         told, count = os.fsencode("\0".join(names)) + b"\0", len(names)
-        how, numbers = bytearray(count), (ctypes.c_int64 * (4 * count))()
+        how, numbers = bytearray(count), (ctypes.c_int64 * (5 * count))()
         self._read_trials(
             above, told, len(told), count, rules.result, rules.sign_of_a_job, rules.parts, len(rules.parts),
             rules.archives, len(rules.archives), room, CONTENT_BYTES, _address(how), numbers,
         )  # fmt: skip
-        size, mtime_ns, inode, ends = (numbers[place * count : (place + 1) * count] for place in range(4))
+        size, mtime_ns, inode, ends, folders = (numbers[place * count : (place + 1) * count] for place in range(5))
         view = memoryview(room).cast("B")
         contents = [view[begin:end].tobytes() for begin, end in zip((0, *ends), ends, strict=False)]
         if min(inode, default=0) < 0:
             inode = [number % 2**64 for number in inode]
-        return Readings(bytes(how), size, mtime_ns, inode, contents)
+        return Readings(bytes(how), size, mtime_ns, inode, folders, contents)
 
 
 class Rules(NamedTuple):

@@ -74,19 +74,25 @@ static int is_one_of(const char *text, int64_t size, const char *those, int64_t 
     return 0;
 }
 
+/* The time in nanoseconds; 0 when it is none that fits. */
+static int tell_time(const struct stat *info, int64_t *time_ns) {
+    int64_t seconds = (int64_t)info->st_mtim.tv_sec;
+    if (seconds >= INT64_MAX / SECOND || seconds <= INT64_MIN / SECOND) return 0;
+    *time_ns = seconds * SECOND + (int64_t)info->st_mtim.tv_nsec;
+    return 1;
+}
+
 /* Size, time in nanoseconds and inode, each in a column of its own; 0 when the time is none that fits. */
 static int tell_state(const struct stat *info, int64_t row, int64_t count, int64_t *columns) {
-    int64_t seconds = (int64_t)info->st_mtim.tv_sec;
     uint64_t inode = (uint64_t)info->st_ino;
-    if (seconds >= INT64_MAX / SECOND || seconds <= INT64_MIN / SECOND) return 0;
+    if (!tell_time(info, columns + count + row)) return 0;
     columns[row] = (int64_t)info->st_size;
-    columns[count + row] = seconds * SECOND + (int64_t)info->st_mtim.tv_nsec;
     memcpy(columns + 2 * count + row, &inode, sizeof inode);
     return 1;
 }
 
-/* The state of the file of one name in each of some folders: whether it is a regular one, size, time, inode. No link is
- * followed. The names of the folders stand end to end, each with its NUL. */
+/* The state of the file of one name in each of some folders: whether it is a regular one in a folder, size, time, inode,
+ * and the time of the folder. No link is followed. The names of the folders stand end to end, each with its NUL. */
 PUBLIC void states_of(int above, const char *names, int64_t size, const char *result, int64_t count, uint8_t *is_file,
                       int64_t *columns) {
     int64_t result_size = (int64_t)strlen(result), place = 0;
@@ -97,9 +103,12 @@ PUBLIC void states_of(int above, const char *names, int64_t size, const char *re
         is_file[row] = 0;
         if (length && length + result_size + 2 <= MOST_PATH) {
             memcpy(path, names + place, (size_t)length);
+            path[length] = 0;
+            int is_folder = !fstatat(above, path, &info, AT_SYMLINK_NOFOLLOW) && S_ISDIR(info.st_mode) &&
+                            tell_time(&info, columns + 3 * count + row);
             path[length] = '/';
             memcpy(path + length + 1, result, (size_t)result_size + 1);
-            if (!fstatat(above, path, &info, AT_SYMLINK_NOFOLLOW) && S_ISREG(info.st_mode))
+            if (is_folder && !fstatat(above, path, &info, AT_SYMLINK_NOFOLLOW) && S_ISREG(info.st_mode))
                 is_file[row] = (uint8_t)tell_state(&info, row, count, columns);
         }
         place += length + 1;
@@ -186,8 +195,8 @@ static int64_t read_whole(int folder, const char *name, char *content, int64_t r
 /* List the folders of trials, and read the result of each that is quite usual.
  *
  * `names` of the folders stand in the folder `above`, end to end, each with its NUL. Filled are `how` far reading came,
- * and columns of `count` numbers: size, time, inode, and where the content ends in `contents`, where one stands behind
- * the other. */
+ * and columns of `count` numbers: size, time, inode, where the content ends in `contents`, where one stands behind the
+ * other, and the time of the folder, asked before it is listed: what comes in later makes it another one. */
 PUBLIC void read_trials(int above, const char *names, int64_t size, int64_t count, const char *result,
                         const char *sign_of_a_job, const char *parts, int64_t parts_size, const char *archives,
                         int64_t archives_size, char *contents, int64_t room, uint8_t *how, int64_t *columns) {
@@ -195,13 +204,14 @@ PUBLIC void read_trials(int above, const char *names, int64_t size, int64_t coun
     int64_t place = 0, used = 0;
     for (int64_t row = 0; row < count; row++) {
         int folder;
+        struct stat info;
         how[row] = UNUSUAL;
         columns[3 * count + row] = used;
         if (place >= size) continue;
         folder = openat(above, names + place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_DIRECTORY);
         place += (int64_t)strnlen(names + place, (size_t)(size - place)) + 1;
         if (folder < 0) continue;
-        if (holds_plain_trial(folder, &usual)) {
+        if (!fstat(folder, &info) && tell_time(&info, columns + 4 * count + row) && holds_plain_trial(folder, &usual)) {
             int64_t got = read_whole(folder, result, contents + used, room - used, row, count, columns);
             how[row] = got < 0 ? NOT_READ : WHOLE;
             if (got > 0) columns[3 * count + row] = used += got;
