@@ -99,7 +99,7 @@ NAMED = re.compile(
     re.IGNORECASE,
 )
 # The value of an option on a command line may stand behind a blank, too.
-OPTION_STEMS = (*NAMED_STEMS[:9], *(f"token{blank}" for blank in " \t\r\n"))
+OPTION_STEMS = (*NAMED_STEMS[:9], "-token", "_token")
 OPTION = re.compile(
     r"(?<![\w-])--(?:[a-z]{1,20}[_-]){0,3}(?P<name>api[_-]?key|access[_-]?key|passw(?:or)?d|passphrase|secret|token)"
     r"\s{1,4}[\"']?(?P<value>[^\s\"',;-][^\s\"',;]*)",
@@ -238,7 +238,8 @@ def holds_mark(text: str) -> bool:
 
 # Few texts hold a credential, so most are done after a look for these: one stands in every mark, in small letters.
 STEMS = (
-    "key", "secret", "passw", "passp", "token", "authorization", "bearer ", "basic ", "hf_", "api_org_", "ghp_",
+    "key", "secret", "passw", "passp", "_token", "-token", *(f"{which}token" for which in TOKENS),
+    *(f"token{follows}" for follows in ":=\"'\\"), "authorization", "bearer ", "basic ", "hf_", "api_org_", "ghp_",
     "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "akia", "asia", "aiza", "ya29.", "xox", "xapp-",
     "slack.com/", "nvapi-", "gsk_", "xai-", "pplx-", "tgp_v1_", "dtn_", "e2b_", "npm_", "pypi-agei", "sg.", "eyj",
     "wandb_v1_",
