@@ -1,8 +1,8 @@
 """Compiles what is in C when the program is installed or a wheel is built; without a compiler it is left out.
 
 Any C compiler will do; where there is none, one comes from the package index for the build alone. Nothing fails when
-compiling does: large logs are then read ten times slower, and the program says so; trials take a third longer. With
-`RL_PIPELINE_WITHOUT_LOOPS` set nothing is compiled or fetched.
+compiling does: large logs are then read ten times slower, and the program says so; trials take three quarters longer.
+With `RL_PIPELINE_WITHOUT_LOOPS` set nothing is compiled or fetched.
 """
 
 from __future__ import annotations
