@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ from rl_pipeline.commands.report_processes import ReportProcesses
 from rl_pipeline.commands.report_state import Inputs, ReportState, trials_now
 from rl_pipeline.discovery import ExperimentOnDisk, discover, parse_log_pattern
 from rl_pipeline.errors import ConfigurationError
-from rl_pipeline.report.output_folder import require_writable, work_folder
+from rl_pipeline.report.output_folder import FileState, require_writable, work_folder
 from rl_pipeline.settings import Settings
 from rl_pipeline.wording import plural
 
@@ -170,7 +170,7 @@ class Looking:
                 return self._state.current_since(self._inputs.digest(trials_now(self._roots, self._state.leaves)))
         return None
 
-    def remember(self, files: Sequence[str], trials: str) -> None:
+    def remember(self, files: Mapping[str, FileState], trials: str) -> None:
         """The report was made from what was looked at and from these trials, and these are its files."""
         if self._inputs is not None:
             self._state.remember(self._inputs.digest(trials), files)

@@ -6,6 +6,7 @@ of all together. This process only says what comes next, and puts pictures into 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from rl_pipeline.commands.progress import Progress
 from rl_pipeline.commands.report_processes import ReportProcesses
 from rl_pipeline.discovery import ExperimentOnDisk, checkpoint_steps
 from rl_pipeline.report.bundle_names import CHARTS, HTML_REPORT, TABLES
-from rl_pipeline.report.output_folder import replace_files
+from rl_pipeline.report.output_folder import FileState, replace_files
 from rl_pipeline.report.page.chart_messages import CHART
 from rl_pipeline.report.page.pictures import write_pixels
 from rl_pipeline.report.page.stand_ins import with_pictures
@@ -53,9 +54,9 @@ class Making:
 
 
 class Made(NamedTuple):
-    """A report that was made: its files, and the digest of the trial files that were read for it."""
+    """A report that was made: its files as they were written, and the digest of the trial files that were read."""
 
-    files: tuple[str, ...]
+    files: Mapping[str, FileState]
     trials: str
 
 

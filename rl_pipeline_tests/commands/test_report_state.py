@@ -14,6 +14,7 @@ from rl_pipeline.commands.report_state import Inputs, KnownLeaves, ReportState, 
 from rl_pipeline.commands.state_names import STATE_FOLDER
 from rl_pipeline.discovery import discover
 from rl_pipeline.reader import folder_calls
+from rl_pipeline.report.output_folder import FileState, file_state
 from rl_pipeline.trial_files.seen import Seen
 from rl_pipeline.trial_ledger import read_trials
 from rl_pipeline_tests.dialects.trial_files import trial_file
@@ -207,13 +208,14 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-FILES = ("charts/reward.png", "report.json")
+def files_of(out: Path) -> dict[str, FileState]:
+    return {name: file_state(out / name) for name in ("charts/reward.png", "report.json")}
 
 
 def test_a_report_is_current_for_the_inputs_it_was_made_from(out: Path):
     assert ReportState(out).current_since("a") is None
 
-    ReportState(out).remember("a", FILES)
+    ReportState(out).remember("a", files_of(out))
 
     assert ReportState(out).current_since("a") is not None
     assert ReportState(out).current_since("b") is None
@@ -222,7 +224,7 @@ def test_a_report_is_current_for_the_inputs_it_was_made_from(out: Path):
 def test_a_report_that_somebody_touched_is_not_current(out: Path):
     for change in (lambda path: path.unlink(), lambda path: path.write_text("{ }")):
         (out / "report.json").write_text("{}")
-        ReportState(out).remember("a", FILES)
+        ReportState(out).remember("a", files_of(out))
         change(out / "report.json")
 
         assert ReportState(out).current_since("a") is None
@@ -230,7 +232,7 @@ def test_a_report_that_somebody_touched_is_not_current(out: Path):
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"version": 2, "inputs": "a", "files": 5}', "\0"])
 def test_a_damaged_state_is_none(out: Path, content: str):
-    ReportState(out).remember("a", FILES)
+    ReportState(out).remember("a", files_of(out))
     (out / STATE_FOLDER / "report.json").write_text(content)
 
     assert ReportState(out).current_since("a") is None
@@ -239,6 +241,27 @@ def test_a_damaged_state_is_none(out: Path, content: str):
 def test_a_folder_that_takes_no_state_is_no_error(out: Path):
     (out / STATE_FOLDER).write_text("a file where the folder belongs")
 
-    ReportState(out).remember("a", FILES)
+    ReportState(out).remember("a", files_of(out))
+
+    assert ReportState(out).current_since("a") is None
+
+
+def test_a_report_that_another_one_replaced_meanwhile_is_not_current(out: Path):
+    written = files_of(out)
+    theirs = out / "theirs"
+    theirs.write_text("{}")
+    os.utime(theirs, ns=(0, written["report.json"].mtime_ns))
+    theirs.replace(out / "report.json")
+
+    ReportState(out).remember("a", written)
+
+    assert ReportState(out).current_since("a") is None
+
+
+def test_a_file_that_somebody_removed_meanwhile_is_no_error(out: Path):
+    written = files_of(out)
+    (out / "report.json").unlink()
+
+    ReportState(out).remember("a", written)
 
     assert ReportState(out).current_since("a") is None
