@@ -39,8 +39,13 @@ STATE_VERSION = 4
 PACKAGE = Path(__file__).resolve().parents[1]
 # Code and templates; in a checkout the templates lie beside the package.
 PROGRAM = (PACKAGE, PACKAGE.parent / "templates")
-PROGRAM_FILES = frozenset({".py", ".yaml", ".md", ".html", ".css", ".js", ".json", ".svg", ".txt"})
-LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "msgspec", "jinja2", "vl-convert-python")
+PROGRAM_FILES = frozenset(
+    {".py", ".c", ".so", ".digest", ".yaml", ".md", ".html", ".css", ".js", ".json", ".svg", ".txt"}
+)
+LIBRARIES = (
+    "numpy", "scipy", "pandas", "pyarrow", "msgspec", "jinja2", "markupsafe", "vl-convert-python", "zlib-ng",
+    "zstandard", "blake3", "fsspec", "pyyaml",
+)  # fmt: skip
 
 
 class KnownLeaves:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,15 @@ from pathlib import Path
 import pytest
 
 from rl_pipeline.commands import report_state
-from rl_pipeline.commands.report_state import Inputs, KnownLeaves, ReportState, trials_now
+from rl_pipeline.commands.report_state import (
+    LIBRARIES,
+    PROGRAM,
+    PROGRAM_FILES,
+    Inputs,
+    KnownLeaves,
+    ReportState,
+    trials_now,
+)
 from rl_pipeline.commands.state_names import STATE_FOLDER
 from rl_pipeline.discovery import discover
 from rl_pipeline.reader import folder_calls
@@ -19,6 +28,7 @@ from rl_pipeline.trial_files.seen import Seen
 from rl_pipeline.trial_ledger import read_trials
 from rl_pipeline_tests.dialects.trial_files import trial_file
 
+ROOT = Path(__file__).resolve().parents[2]
 LOG = b"2026-01-09 11:22:33.444 | INFO     | skyrl_train.trainer:train:301 - Started: 'step'\n"
 
 
@@ -265,3 +275,38 @@ def test_a_file_that_somebody_removed_meanwhile_is_no_error(out: Path):
     ReportState(out).remember("a", written)
 
     assert ReportState(out).current_since("a") is None
+
+
+NO_PART_OF_A_REPORT = {"dagster", "dagster-webserver", "click", "tqdm"}  # they start the program and show its progress
+
+
+def test_every_library_that_makes_a_report_counts():
+    listed = re.search(
+        r"\ndependencies = \[\n(.*?)\n\]", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert listed is not None
+    needed = set(re.findall(r'^ *"([a-z0-9-]+)', listed[1], re.MULTILINE))
+    of_others = {"markupsafe"}  # what jinja2 escapes with
+
+    assert set(LIBRARIES) == needed - NO_PART_OF_A_REPORT | of_others
+    assert "-" not in map(report_state._version, LIBRARIES)
+
+
+def test_every_kind_of_file_of_the_program_counts():
+    files = [path for folder in PROGRAM for path in folder.rglob("*") if path.is_file()]
+    kinds = {path.suffix for path in files if "__pycache__" not in path.parts and not path.name.startswith(".")}
+
+    assert kinds - {".typed"} <= PROGRAM_FILES
+    assert {".c", ".so", ".digest"} <= PROGRAM_FILES
+
+
+@pytest.mark.parametrize("name", ["loops.c", "loops.so", "loops.digest", "__init__.py"])
+def test_a_file_of_the_program_that_changed_is_seen(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(report_state, "PROGRAM", (tmp_path,))
+    (tmp_path / name).write_bytes(b"1")
+    before = report_state.program_state()
+    assert report_state.program_state() == before
+
+    (tmp_path / name).write_bytes(b"22")
+
+    assert report_state.program_state() != before
