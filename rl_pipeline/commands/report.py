@@ -16,6 +16,7 @@ from rl_pipeline.commands.progress import Progress
 from rl_pipeline.commands.report_processes import ReportProcesses
 from rl_pipeline.commands.report_state import Inputs, ReportState, trials_now
 from rl_pipeline.discovery import ExperimentOnDisk, discover, parse_log_pattern
+from rl_pipeline.discovery.found import printable
 from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.report.output_folder import FileState, require_writable, work_folder
 from rl_pipeline.settings import Settings
@@ -102,7 +103,7 @@ def require_other_folder(out: Path, inputs: Iterable[Path], trial_roots: Iterabl
     root = next((root for root in _real_paths(trial_roots) if f"{real}/".startswith(f"{root.rstrip('/')}/")), None)
     if root is None and real not in _real_paths(inputs):
         return
-    place = Path(root).parent if root is not None else out if out.is_dir() else out.parent
+    place = Path(root).parent if root is not None else out if _is_folder(out) else out.parent
     raise ConfigurationError(
         "the report would be written among its inputs",
         where=str(out),
@@ -110,6 +111,10 @@ def require_other_folder(out: Path, inputs: Iterable[Path], trial_roots: Iterabl
         do=f"name another one, such as {place / 'report'}",
         slug="output-is-input",
     )
+
+
+def _is_folder(path: Path) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - no error, whatever the name is like
 
 
 def _real_paths(paths: Iterable[Path]) -> list[str]:
@@ -182,11 +187,12 @@ def chosen_experiment(request: ReportRequest, settings: Settings, progress: Prog
     A name that none of several experiments in a folder has is a mistake; logs named one by one may be given any name.
     """
     patterns = [parse_log_pattern(text) for text in settings.log_patterns]
-    if request.experiment is not None and any(Path(path).is_dir() for path in request.logs):
+    name = None if request.experiment is None else printable(request.experiment)  # as names of folders are read
+    if name is not None and any(map(_is_folder, request.logs)):
         all_found = discover(request.logs, patterns=patterns, trace_jobs=request.trace_jobs)
         if len(all_found.experiments) > 1:
-            only_named(all_found, request.experiment)
-    found = discover(request.logs, patterns=patterns, experiment=request.experiment, trace_jobs=request.trace_jobs)
+            only_named(all_found, name)
+    found = discover(request.logs, patterns=patterns, experiment=name, trace_jobs=request.trace_jobs)
     for problem in found.problems:
         progress.warn(f"note: {problem}")
     return found.only()
