@@ -20,6 +20,7 @@ from rl_pipeline.discovery.found import printable
 from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.report.output_folder import FileState, require_writable, work_folder
 from rl_pipeline.settings import Settings
+from rl_pipeline.thresholds_file import ThresholdsFile, read_thresholds_file
 from rl_pipeline.wording import plural
 
 
@@ -58,7 +59,8 @@ def run(request: ReportRequest, processes: ReportProcesses | None = None) -> Non
         )
     require_other_folder(request.out, (*request.logs, *request.trace_jobs))
     require_writable(request.out)
-    thresholds = request.thresholds or settings.thresholds
+    given = request.thresholds or settings.thresholds
+    thresholds = None if given is None else read_thresholds_file(given)
     experiment = chosen_experiment(request, settings, progress)
     require_other_folder(request.out, {job.path.parent for job in experiment.jobs}, experiment.trial_roots)
     looking = Looking(experiment, thresholds, ReportState(request.out), force=request.force)
@@ -124,7 +126,7 @@ def _real_paths(paths: Iterable[Path]) -> list[str]:
 def make(
     request: ReportRequest,
     experiment: ExperimentOnDisk,
-    thresholds: Path | None,
+    thresholds: ThresholdsFile | None,
     looking: Looking,
     progress: Progress,
     processes: ReportProcesses,
@@ -154,19 +156,19 @@ class Looking:
 
     Args:
         experiment: what lies on disk.
-        thresholds: file of thresholds.
+        thresholds: what was read of the file of thresholds.
         state: of the earlier report.
         force: whether an earlier report counts as none.
     """
 
     def __init__(
-        self, experiment: ExperimentOnDisk, thresholds: Path | None, state: ReportState, *, force: bool
+        self, experiment: ExperimentOnDisk, thresholds: ThresholdsFile | None, state: ReportState, *, force: bool
     ) -> None:
         self._state, self._is_asked = state, state.is_there and not force
         self._roots = experiment.trial_roots
         self._inputs: Inputs | None = None
         with suppress(OSError):
-            self._inputs = Inputs(experiment, b"" if thresholds is None else thresholds.read_bytes())
+            self._inputs = Inputs(experiment, thresholds)
 
     def current_since(self) -> datetime | None:
         """When the earlier report was made, if a new one would be the same."""
@@ -187,12 +189,18 @@ def chosen_experiment(request: ReportRequest, settings: Settings, progress: Prog
     A name that none of several experiments in a folder has is a mistake; logs named one by one may be given any name.
     """
     patterns = [parse_log_pattern(text) for text in settings.log_patterns]
+    logs = [_lasting(path) for path in request.logs]
     name = None if request.experiment is None else printable(request.experiment)  # as names of folders are read
-    if name is not None and any(map(_is_folder, request.logs)):
-        all_found = discover(request.logs, patterns=patterns, trace_jobs=request.trace_jobs)
+    if name is not None and any(map(_is_folder, logs)):
+        all_found = discover(logs, patterns=patterns, trace_jobs=request.trace_jobs)
         if len(all_found.experiments) > 1:
             only_named(all_found, name)
-    found = discover(request.logs, patterns=patterns, experiment=name, trace_jobs=request.trace_jobs)
+    found = discover(logs, patterns=patterns, experiment=name, trace_jobs=request.trace_jobs)
     for problem in found.problems:
         progress.warn(f"note: {problem}")
     return found.only()
+
+
+def _lasting(path: Path) -> Path:
+    """A path that means the same file in every process; `/dev/stdin` is another one in each."""
+    return Path(os.path.realpath(path)) if str(path).startswith(("/dev/", "/proc/")) else path

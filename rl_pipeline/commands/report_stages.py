@@ -22,6 +22,7 @@ from rl_pipeline.report.page.chart_messages import CHART
 from rl_pipeline.report.page.pictures import write_pixels
 from rl_pipeline.report.page.stand_ins import with_pictures
 from rl_pipeline.report.page.studio import Studio
+from rl_pipeline.thresholds_file import ThresholdsFile
 
 BUNDLE = "bundle"
 NOTHING = type(None)
@@ -38,7 +39,7 @@ class Making:
 
     Attributes:
         experiment: the logs and the folders of trials.
-        thresholds: file of thresholds that replace the built-in ones.
+        thresholds: what was read of the file of thresholds that replace the built-in ones.
         out: folder of the report.
         work: folder for what one stage leaves to the next; its `BUNDLE` becomes the report.
         quiet: whether nothing is told but warnings.
@@ -46,7 +47,7 @@ class Making:
     """
 
     experiment: ExperimentOnDisk
-    thresholds: Path | None
+    thresholds: ThresholdsFile | None
     out: Path
     work: Path
     quiet: bool = False

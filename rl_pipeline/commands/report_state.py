@@ -30,6 +30,7 @@ from rl_pipeline.discovery import ExperimentOnDisk, JobLog, checkpoint_steps
 from rl_pipeline.places import file_facts
 from rl_pipeline.reader.trial_folders import NotRead, TrialFile
 from rl_pipeline.report.output_folder import FileState, file_state
+from rl_pipeline.thresholds_file import ThresholdsFile
 from rl_pipeline.trial_files.elsewhere import distinct_roots, trials_below
 from rl_pipeline.trial_files.seen import Seen, States
 
@@ -148,13 +149,13 @@ class Inputs:
 
     Args:
         experiment: what lies on disk.
-        thresholds: content of the file that replaces the built-in ones.
+        thresholds: the file that replaces the built-in ones; its name is printed in the report.
 
     Raises:
         OSError: a file cannot be looked at.
     """
 
-    def __init__(self, experiment: ExperimentOnDisk, thresholds: bytes) -> None:
+    def __init__(self, experiment: ExperimentOnDisk, thresholds: ThresholdsFile | None) -> None:
         self._digest = hashlib.blake2b(digest_size=16)
         for part in (*_parts(experiment, thresholds), *map(str, distinct_roots(experiment.trial_roots))):
             self._digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
@@ -186,8 +187,9 @@ def trials_now(roots: Sequence[Path], leaves: KnownLeaves) -> str:
     return seen.digest()
 
 
-def _parts(experiment: ExperimentOnDisk, thresholds: bytes) -> Iterator[str]:
-    yield repr((STATE_VERSION, program_state(), hashlib.blake2b(thresholds).hexdigest()))
+def _parts(experiment: ExperimentOnDisk, thresholds: ThresholdsFile | None) -> Iterator[str]:
+    yield repr((STATE_VERSION, program_state()))
+    yield repr(thresholds)
     yield repr((experiment.experiment, experiment.key))
     for job in experiment.jobs:
         yield repr((job.job, job.job_key, job.job_id, str(job.path), log_state(job)))

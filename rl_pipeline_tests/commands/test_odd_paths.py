@@ -91,3 +91,33 @@ def test_a_name_that_is_too_long_is_told(arguments: list[str], log: Path, tmp_pa
     assert "File name too long" in done.stderr
     assert "do: " in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_thresholds_may_come_from_a_pipe(log: Path, tmp_path: Path):
+    reader, writer = os.pipe()
+    os.write(writer, b"R1: {wait_share_high: 0.51}")
+    os.close(writer)
+    environment = {**os.environ, "RL_PIPELINE_HOME": str(tmp_path)}
+    command = [sys.executable, "-c", PROGRAM, "report", "--thresholds", "/dev/stdin", str(log), str(tmp_path / "out")]
+
+    done = subprocess.run(command, env=environment, stdin=reader, capture_output=True, check=False, text=True)
+
+    os.close(reader)
+    assert done.returncode == DONE, done.stderr
+    told = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert "/dev/stdin (default" in json.dumps(told)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="numbers of files")
+def test_a_report_needs_no_standard_streams(log: Path, tmp_path: Path):
+    def close() -> None:
+        for number in range(3):
+            os.close(number)
+
+    command = [sys.executable, "-c", PROGRAM, "report", str(log), str(tmp_path / "out")]
+    environment = {**os.environ, "RL_PIPELINE_HOME": str(tmp_path)}
+
+    done = subprocess.run(command, env=environment, preexec_fn=close, check=False)
+
+    assert done.returncode == DONE
+    assert (tmp_path / "out" / "report.html").is_file()

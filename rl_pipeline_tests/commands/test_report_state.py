@@ -24,6 +24,7 @@ from rl_pipeline.commands.state_names import STATE_FOLDER
 from rl_pipeline.discovery import discover
 from rl_pipeline.reader import folder_calls
 from rl_pipeline.report.output_folder import FileState, file_state
+from rl_pipeline.thresholds_file import ThresholdsFile
 from rl_pipeline.trial_files.seen import Seen
 from rl_pipeline.trial_ledger import read_trials
 from rl_pipeline_tests.dialects.trial_files import trial_file
@@ -44,7 +45,7 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
-def digest(run: Path, thresholds: bytes = b"", leaves: KnownLeaves | None = None) -> str:
+def digest(run: Path, thresholds: ThresholdsFile | None = None, leaves: KnownLeaves | None = None) -> str:
     found = discover([run]).only()
     return Inputs(found, thresholds).digest(trials_now(found.trial_roots, leaves or KnownLeaves()))
 
@@ -199,14 +200,15 @@ def test_folders_whose_name_holds_a_credential_are_not_kept(run: Path):
 def test_other_thresholds_and_another_program_are_seen(run: Path, monkeypatch: pytest.MonkeyPatch):
     before = digest(run)
 
-    assert digest(run, b"R1: {}") != before
+    digests = {digest(run, ThresholdsFile(name, text)) for name in ("a.yaml", "b.yaml") for text in ("", "R1: {}")}
+    assert len(digests | {before}) == 5  # the name is printed in the report
     monkeypatch.setattr(report_state, "__version__", "9.9")
     assert digest(run) != before
 
 
 def test_a_name_of_another_experiment_is_seen(run: Path):
-    assert Inputs(discover([run / "logs"], experiment="other").only(), b"").digest("") != Inputs(
-        discover([run / "logs"]).only(), b""
+    assert Inputs(discover([run / "logs"], experiment="other").only(), None).digest("") != Inputs(
+        discover([run / "logs"]).only(), None
     ).digest("")
 
 
