@@ -37,7 +37,7 @@ class _Absent:
 def answer_all(answer: Answer) -> None:
     """The program of a helper: answer every message of standard input on standard output."""
     look_rarely_for_cycles()  # each look goes through all that was imported, and helpers make few
-    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    source, sink = _moved(0, "rb"), _moved(1, "wb")
     sys.stdout = sys.stderr  # what a library prints must not come between the answers
     while (message := receive(source)) is not None:
         answered = answer(message)
@@ -45,6 +45,18 @@ def answer_all(answer: Answer) -> None:
             send(sink, answered)
         except BrokenPipeError:  # whoever asked is gone, and Python would complain about it once more at the end
             os._exit(0)
+
+
+def _moved(number: int, mode: str) -> IO[bytes]:
+    """The stream of messages under another number: who reads standard input here, as a file too, finds nothing there.
+
+    Otherwise a path like `/dev/stdin` would take the next question, and code in C could print into an answer.
+    """
+    stream: IO[bytes] = os.fdopen(os.dup(number), mode)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, number)
+    os.close(nothing)
+    return stream
 
 
 def send(stream: IO[bytes], content: bytes) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -37,19 +37,34 @@ INPUT = Input()
 class Group(click.Group):
     """Turns the project's errors into messages and exit codes; a traceback is a bug of ours."""
 
+    def main(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - click's own signature
+        """Run the program with standard streams that can be counted on."""
+        from rl_pipeline.commands.standard_streams import settle
+
+        settle()
+        return super().main(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
         """Run the command; errors that people can act on end it without a traceback."""
         try:
             return super().invoke(ctx)
         except PipelineError as error:
-            click.echo(f"rl-pipeline: {error}", err=True)
-            ctx.exit(WRONG_USE if isinstance(error, ConfigurationError) else DATA_TROUBLE)
-        except KeyboardInterrupt:
-            click.echo("rl-pipeline: interrupted", err=True)
-            ctx.exit(INTERRUPTED)
+            _end_with(ctx, error)
         except BrokenPipeError:
             sys.stderr.close()
             ctx.exit(DATA_TROUBLE)
+        except OSError as error:  # of a place that could not be looked at
+            if not isinstance(told := getattr(error, "told", None), PipelineError):
+                raise
+            _end_with(ctx, told)
+        except KeyboardInterrupt:
+            click.echo("rl-pipeline: interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+
+
+def _end_with(ctx: click.Context, error: PipelineError) -> NoReturn:
+    click.echo(f"rl-pipeline: {error}", err=True)
+    ctx.exit(WRONG_USE if isinstance(error, ConfigurationError) else DATA_TROUBLE)
 
 
 @click.group(

@@ -16,11 +16,26 @@ def shown(value: object) -> str:
     return text if len(text) <= VALUE_LIMIT else text[: VALUE_LIMIT - 1] + "…"
 
 
+def encodable(text: str) -> str:
+    r"""A text that may hold names of files; their bytes that are not UTF-8 are written as hexadecimal numbers.
+
+    >>> encodable("run_" + chr(0xDCFF))
+    'run_\\xff'
+    """
+    if text.isascii():
+        return text
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # half characters that come from no name
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 class PipelineError(Exception):
     """Base of both families; `str()` gives the whole message over several lines."""
 
     def __init__(self, what: str, *, where: str = "", expected: str = "", do: str = "", slug: str) -> None:
-        self.what, self.where, self.expected, self.do, self.slug = what, where, expected, do, slug
+        self.what, self.where, self.expected, self.do = map(encodable, (what, where, expected, do))
+        self.slug = slug
         super().__init__(self.message())
 
     def message(self) -> str:

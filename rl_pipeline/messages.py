@@ -172,6 +172,11 @@ MESSAGES: dict[str, Explanation] = {
         "The bundle is written beside the earlier one and renamed into place, so the folder itself must take new "
         "files. It is checked before any log is read, and the earlier report stays as it was.",
     ),
+    "path-unreadable": Explanation(
+        "A path cannot be looked at",
+        "The system does not even say whether something is there: a name is longer than the file system takes, a "
+        "folder above it may not be entered by this user, or a disk or server does not answer.",
+    ),
     "place-changed-key": Explanation(
         "An SSH server shows another key than before",
         "Either the server was set up anew, or somebody stands between. Servers are known by ~/.ssh/known_hosts, as "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from rl_pipeline.analysis.thresholds import Thresholds, default_thresholds, thresholds_from_text
-from rl_pipeline.errors import ConfigurationError
+from rl_pipeline.thresholds_file import ThresholdsFile, read_thresholds_file
 
 if TYPE_CHECKING:
     from rl_pipeline.analysis.inputs import ExperimentFrames
@@ -39,19 +39,16 @@ def load_thresholds(path: Path | None) -> Thresholds:
     Raises:
         ConfigurationError: the file cannot be read, or does not say what it must.
     """
-    if path is None:
-        return default_thresholds()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            "The thresholds file cannot be read",
-            where=f"{path} ({error})",
-            expected="a YAML file in UTF-8: rule, then name, then number",
-            do="correct the path, or leave the option out to use the built-in thresholds",
-            slug="thresholds-unreadable",
-        ) from error
-    return thresholds_from_text(text, where=str(path))
+    return thresholds_of(None if path is None else read_thresholds_file(path))
+
+
+def thresholds_of(file: ThresholdsFile | None) -> Thresholds:
+    """The same, of a file that was read.
+
+    Raises:
+        ConfigurationError: the file does not say what it must.
+    """
+    return default_thresholds() if file is None else thresholds_from_text(file.text, where=file.name)
 
 
 def render_report(result: ExperimentResult, frames: ExperimentFrames, out_dir: Path) -> Bundle:

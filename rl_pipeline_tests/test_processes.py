@@ -35,6 +35,13 @@ def test_any_bytes_come_back(helper: Helper, message: bytes):
 
 def test_what_the_helper_prints_comes_not_between_the_answers(helper: Helper):
     assert helper.ask(b"print") == b"tnirp"
+    assert helper.ask(b"print in C") == b"C ni tnirp"
+
+
+@pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="a system without such files")
+def test_a_helper_that_reads_standard_input_takes_no_message(helper: Helper):
+    assert helper.ask(b"read") == b""
+    assert helper.ask(b"more") == b"erom"
 
 
 def test_a_dead_helper_gives_no_answer(helper: Helper):

@@ -24,6 +24,7 @@ from rl_pipeline.discovery import (
     parse_log_pattern,
     successor_starts,
 )
+from rl_pipeline.discovery.found import printable as shown_path
 from rl_pipeline.settings import Settings
 
 
@@ -39,7 +40,7 @@ def run(root: Path, *, as_json: bool, register: bool, experiment: str | None) ->
     found = only_named(discover([root], patterns=patterns), experiment)
     states = {item.key: states_of(item, settings) for item in found.experiments}
     if as_json:
-        click.echo(json.dumps(document(found, states), indent=2, ensure_ascii=False))
+        click.echo(json_of(document(found, states)))
     else:
         click.echo("\n".join(lines(found, states)))
     if register:
@@ -92,6 +93,11 @@ def document(found: Discovery, states: dict[str, dict[str, JobState]]) -> dict[s
     }
 
 
+def json_of(told: dict[str, Any]) -> str:
+    """JSON in UTF-8; a byte of a path that is not UTF-8 stands there as JSON escapes it, and Python reads the path."""
+    return json.dumps(told, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def lines(found: Discovery, states: dict[str, dict[str, JobState]]) -> list[str]:
     """The answer for people: an experiment, its jobs, how each stands and why."""
     text = []
@@ -102,7 +108,7 @@ def lines(found: Discovery, states: dict[str, dict[str, JobState]]) -> list[str]
             word = "finished" if state.finished else "not finished"
             text += [f"  {job.job_key}  {state.state}, {word}  {job.size_bytes / 1e6:,.1f} MB"]
             text += [f"      {printable(state.evidence)}"]
-        text += [f"  trials: {address(path)}" for path in item.trial_roots] or ["  no trial folder found"]
+        text += [f"  trials: {shown_path(path)}" for path in item.trial_roots] or ["  no trial folder found"]
     text += [f"note: {problem}" for problem in found.problems]
     return text
 

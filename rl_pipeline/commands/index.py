@@ -8,6 +8,7 @@ import click
 
 from rl_pipeline.errors import ConfigurationError
 from rl_pipeline.pipeline import write_index
+from rl_pipeline.places import is_folder
 from rl_pipeline.wording import plural
 
 
@@ -17,7 +18,7 @@ def run(reports: Path) -> None:
     Raises:
         ConfigurationError: there is no such folder, or it takes no files.
     """
-    if not reports.is_dir():
+    if not is_folder(reports):
         raise ConfigurationError(
             "no such folder of reports",
             where=str(reports),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rl_pipeline.addresses import address
 from rl_pipeline.discovery import Discovery
+from rl_pipeline.discovery.found import printable
 from rl_pipeline.errors import ConfigurationError, shown
 
 
@@ -17,7 +18,7 @@ def only_named(found: Discovery, name: str | None) -> Discovery:
     experiments = found.some()
     if name is None:
         return found
-    named = tuple(item for item in experiments if name in (item.experiment, item.key))
+    named = tuple(item for item in experiments if printable(name) in (item.experiment, item.key))
     if not named:
         known = ", ".join(item.experiment for item in experiments[:20])
         raise ConfigurationError(

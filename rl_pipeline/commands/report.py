@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,9 +16,11 @@ from rl_pipeline.commands.progress import Progress
 from rl_pipeline.commands.report_processes import ReportProcesses
 from rl_pipeline.commands.report_state import Inputs, ReportState, trials_now
 from rl_pipeline.discovery import ExperimentOnDisk, discover, parse_log_pattern
+from rl_pipeline.discovery.found import printable
 from rl_pipeline.errors import ConfigurationError
-from rl_pipeline.report.output_folder import require_writable, work_folder
+from rl_pipeline.report.output_folder import FileState, require_writable, work_folder
 from rl_pipeline.settings import Settings
+from rl_pipeline.thresholds_file import ThresholdsFile, read_thresholds_file
 from rl_pipeline.wording import plural
 
 
@@ -57,7 +59,8 @@ def run(request: ReportRequest, processes: ReportProcesses | None = None) -> Non
         )
     require_other_folder(request.out, (*request.logs, *request.trace_jobs))
     require_writable(request.out)
-    thresholds = request.thresholds or settings.thresholds
+    given = request.thresholds or settings.thresholds
+    thresholds = None if given is None else read_thresholds_file(given)
     experiment = chosen_experiment(request, settings, progress)
     require_other_folder(request.out, {job.path.parent for job in experiment.jobs}, experiment.trial_roots)
     looking = Looking(experiment, thresholds, ReportState(request.out), force=request.force)
@@ -102,7 +105,7 @@ def require_other_folder(out: Path, inputs: Iterable[Path], trial_roots: Iterabl
     root = next((root for root in _real_paths(trial_roots) if f"{real}/".startswith(f"{root.rstrip('/')}/")), None)
     if root is None and real not in _real_paths(inputs):
         return
-    place = Path(root).parent if root is not None else out if out.is_dir() else out.parent
+    place = Path(root).parent if root is not None else out if _is_folder(out) else out.parent
     raise ConfigurationError(
         "the report would be written among its inputs",
         where=str(out),
@@ -112,6 +115,10 @@ def require_other_folder(out: Path, inputs: Iterable[Path], trial_roots: Iterabl
     )
 
 
+def _is_folder(path: Path) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - no error, whatever the name is like
+
+
 def _real_paths(paths: Iterable[Path]) -> list[str]:
     return [os.path.realpath(path) for path in paths if not is_elsewhere(path)]
 
@@ -119,7 +126,7 @@ def _real_paths(paths: Iterable[Path]) -> list[str]:
 def make(
     request: ReportRequest,
     experiment: ExperimentOnDisk,
-    thresholds: Path | None,
+    thresholds: ThresholdsFile | None,
     looking: Looking,
     progress: Progress,
     processes: ReportProcesses,
@@ -149,19 +156,19 @@ class Looking:
 
     Args:
         experiment: what lies on disk.
-        thresholds: file of thresholds.
+        thresholds: what was read of the file of thresholds.
         state: of the earlier report.
         force: whether an earlier report counts as none.
     """
 
     def __init__(
-        self, experiment: ExperimentOnDisk, thresholds: Path | None, state: ReportState, *, force: bool
+        self, experiment: ExperimentOnDisk, thresholds: ThresholdsFile | None, state: ReportState, *, force: bool
     ) -> None:
         self._state, self._is_asked = state, state.is_there and not force
         self._roots = experiment.trial_roots
         self._inputs: Inputs | None = None
         with suppress(OSError):
-            self._inputs = Inputs(experiment, b"" if thresholds is None else thresholds.read_bytes())
+            self._inputs = Inputs(experiment, thresholds)
 
     def current_since(self) -> datetime | None:
         """When the earlier report was made, if a new one would be the same."""
@@ -170,7 +177,7 @@ class Looking:
                 return self._state.current_since(self._inputs.digest(trials_now(self._roots, self._state.leaves)))
         return None
 
-    def remember(self, files: Sequence[str], trials: str) -> None:
+    def remember(self, files: Mapping[str, FileState], trials: str) -> None:
         """The report was made from what was looked at and from these trials, and these are its files."""
         if self._inputs is not None:
             self._state.remember(self._inputs.digest(trials), files)
@@ -182,11 +189,18 @@ def chosen_experiment(request: ReportRequest, settings: Settings, progress: Prog
     A name that none of several experiments in a folder has is a mistake; logs named one by one may be given any name.
     """
     patterns = [parse_log_pattern(text) for text in settings.log_patterns]
-    if request.experiment is not None and any(Path(path).is_dir() for path in request.logs):
-        all_found = discover(request.logs, patterns=patterns, trace_jobs=request.trace_jobs)
+    logs = [_lasting(path) for path in request.logs]
+    name = None if request.experiment is None else printable(request.experiment)  # as names of folders are read
+    if name is not None and any(map(_is_folder, logs)):
+        all_found = discover(logs, patterns=patterns, trace_jobs=request.trace_jobs)
         if len(all_found.experiments) > 1:
-            only_named(all_found, request.experiment)
-    found = discover(request.logs, patterns=patterns, experiment=request.experiment, trace_jobs=request.trace_jobs)
+            only_named(all_found, name)
+    found = discover(logs, patterns=patterns, experiment=name, trace_jobs=request.trace_jobs)
     for problem in found.problems:
         progress.warn(f"note: {problem}")
     return found.only()
+
+
+def _lasting(path: Path) -> Path:
+    """A path that means the same file in every process; `/dev/stdin` is another one in each."""
+    return Path(os.path.realpath(path)) if str(path).startswith(("/dev/", "/proc/")) else path

@@ -17,7 +17,8 @@ from rl_pipeline.report.page.chart_messages import asked
 from rl_pipeline.report.page.render import page_environment
 from rl_pipeline.report.page.stand_ins import stand_ins
 from rl_pipeline.report.render import compile_templates, markdown_environment
-from rl_pipeline.results import frames_of, load_thresholds
+from rl_pipeline.results import frames_of, thresholds_of
+from rl_pipeline.thresholds_file import ThresholdsFile
 
 
 def prepare() -> None:
@@ -28,14 +29,19 @@ def prepare() -> None:
 
 
 def analyse(
-    experiment: str, tables: Path, thresholds: Path | None, on_disk: list[int] | None, folder: Path, secret: str
+    experiment: str,
+    tables: Path,
+    thresholds: ThresholdsFile | None,
+    on_disk: list[int] | None,
+    folder: Path,
+    secret: str,
 ) -> list[bytes]:
     """Tables to pages, with marks in the place of pictures, and the numbers of charts.
 
     Args:
         experiment: its name.
         tables: folder of its tables.
-        thresholds: file of thresholds that replace the built-in ones.
+        thresholds: what was read of the file of thresholds that replace the built-in ones.
         on_disk: steps of the checkpoints that lie on disk; None when nobody knows.
         folder: receives the pages.
         secret: random letters for the marks.
@@ -46,7 +52,7 @@ def analyse(
     frames = frames_of(experiment, read_tables(tables), without=UNREAD)
     pa.default_memory_pool().release_unused()
     checkpoints = None if on_disk is None else frozenset(on_disk)
-    result = analyse_experiment(frames, load_thresholds(thresholds), checkpoints_on_disk=checkpoints)
+    result = analyse_experiment(frames, thresholds_of(thresholds), checkpoints_on_disk=checkpoints)
     pages, pictures = drafted(result, frames, partial(stand_ins, secret=secret))
     folder.mkdir(exist_ok=True)
     write_pages(pages, folder)

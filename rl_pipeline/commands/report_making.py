@@ -23,6 +23,7 @@ from rl_pipeline.commands.stage_tables import read_tables, write_tables
 from rl_pipeline.discovery import ExperimentOnDisk
 from rl_pipeline.errors import DataError, PipelineError
 from rl_pipeline.report.bundle_names import TABLES
+from rl_pipeline.results import thresholds_of
 from rl_pipeline.schema import Job, SkippedTrial, Trial
 from rl_pipeline.tables.store import TableStore
 from rl_pipeline.trial_files.seen import Seen
@@ -43,11 +44,11 @@ def read_all_logs(making: Making, second: PreparedProcess | None) -> None:
         second: another process, if one was started; else one is where that is worth it.
 
     Raises:
-        ConfigurationError: the thresholds cannot be read.
+        ConfigurationError: the thresholds do not say what they must.
         DataError: nothing readable.
     """
     experiment, progress = making.experiment, Progress(quiet=making.quiet)
-    pipeline.load_thresholds(making.thresholds)  # told before any work
+    thresholds_of(making.thresholds)  # told before any work
     kept = KeptTables(ReportState(making.out).tables_url)
     jobs = read_logs(experiment.jobs, kept, progress, force=making.force, second=second)
     require_metrics(experiment, jobs)

@@ -16,7 +16,7 @@ def read_job_tables(making: Making) -> None:
     """Logs to tables.
 
     Raises:
-        ConfigurationError: the thresholds cannot be read.
+        ConfigurationError: the thresholds do not say what they must.
         DataError: nothing readable.
     """
     second = another_reader() if is_surely_worth_a_process(making) else None

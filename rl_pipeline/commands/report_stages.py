@@ -6,6 +6,7 @@ of all together. This process only says what comes next, and puts pictures into 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +18,12 @@ from rl_pipeline.commands.progress import Progress
 from rl_pipeline.commands.report_processes import ReportProcesses, an_exporter
 from rl_pipeline.discovery import ExperimentOnDisk, checkpoint_steps
 from rl_pipeline.report.bundle_names import CHARTS, HTML_REPORT, TABLES
-from rl_pipeline.report.output_folder import replace_files
+from rl_pipeline.report.output_folder import FileState, replace_files
 from rl_pipeline.report.page.chart_messages import CHART
 from rl_pipeline.report.page.pictures import write_pixels
 from rl_pipeline.report.page.stand_ins import with_pictures
 from rl_pipeline.report.page.studio import Studio
+from rl_pipeline.thresholds_file import ThresholdsFile
 
 BUNDLE = "bundle"
 NOTHING = type(None)
@@ -38,7 +40,7 @@ class Making:
 
     Attributes:
         experiment: the logs and the folders of trials.
-        thresholds: file of thresholds that replace the built-in ones.
+        thresholds: what was read of the file of thresholds that replace the built-in ones.
         out: folder of the report.
         work: folder for what one stage leaves to the next; its `BUNDLE` becomes the report.
         quiet: whether nothing is told but warnings.
@@ -46,7 +48,7 @@ class Making:
     """
 
     experiment: ExperimentOnDisk
-    thresholds: Path | None
+    thresholds: ThresholdsFile | None
     out: Path
     work: Path
     quiet: bool = False
@@ -54,9 +56,9 @@ class Making:
 
 
 class Made(NamedTuple):
-    """A report that was made: its files, and the digest of the trial files that were read for it."""
+    """A report that was made: its files as they were written, and the digest of the trial files that were read."""
 
-    files: tuple[str, ...]
+    files: Mapping[str, FileState]
     trials: str
 
 

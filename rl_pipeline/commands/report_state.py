@@ -29,6 +29,8 @@ from rl_pipeline.commands.state_names import STATE_FILE, STATE_FOLDER
 from rl_pipeline.discovery import ExperimentOnDisk, JobLog, checkpoint_steps
 from rl_pipeline.places import file_facts
 from rl_pipeline.reader.trial_folders import NotRead, TrialFile
+from rl_pipeline.report.output_folder import FileState, file_state
+from rl_pipeline.thresholds_file import ThresholdsFile
 from rl_pipeline.trial_files.elsewhere import distinct_roots, trials_below
 from rl_pipeline.trial_files.seen import Seen, States
 
@@ -38,8 +40,13 @@ STATE_VERSION = 4
 PACKAGE = Path(__file__).resolve().parents[1]
 # Code and templates; in a checkout the templates lie beside the package.
 PROGRAM = (PACKAGE, PACKAGE.parent / "templates")
-PROGRAM_FILES = frozenset({".py", ".yaml", ".md", ".html", ".css", ".js", ".json", ".svg", ".txt"})
-LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "msgspec", "jinja2", "vl-convert-python")
+PROGRAM_FILES = frozenset(
+    {".py", ".c", ".so", ".digest", ".yaml", ".md", ".html", ".css", ".js", ".json", ".svg", ".txt"}
+)
+LIBRARIES = (
+    "numpy", "scipy", "pandas", "pyarrow", "msgspec", "jinja2", "markupsafe", "vl-convert-python", "zlib-ng",
+    "zstandard", "blake3", "fsspec", "pyyaml",
+)  # fmt: skip
 
 
 class KnownLeaves:
@@ -95,7 +102,7 @@ class ReportState:
     @property
     def is_there(self) -> bool:
         """Whether anything was remembered."""
-        return (self.folder / STATE_FILE).exists()
+        return os.path.exists(self.folder / STATE_FILE)  # noqa: PTH110 - no error, whatever the name is like
 
     @property
     def tables_url(self) -> str:
@@ -112,21 +119,21 @@ class ReportState:
             told = json.loads((self.folder / STATE_FILE).read_text(encoding="utf-8"))
             if told["version"] != STATE_VERSION or told["inputs"] != inputs:
                 return None
-            if told["files"] != _states(self._out, told["files"]):
+            if told["files"] != {name: list(file_state(self._out / name)) for name in told["files"]}:
                 return None
             return datetime.fromisoformat(told["made_at"])
         except (OSError, ValueError, TypeError, KeyError):
             return None
 
-    def remember(self, inputs: str, files: Sequence[str]) -> None:
+    def remember(self, inputs: str, files: Mapping[str, FileState]) -> None:
         """The report was made from this, and these are its files. A folder that takes no state is as well.
 
         Args:
             inputs: the digest taken before anything was read.
-            files: names relative to the output folder.
+            files: names relative to the output folder, and what was written; another report may lie there already.
         """
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        told = {"version": STATE_VERSION, "inputs": inputs, "made_at": now, "files": _states(self._out, files)}
+        told = {"version": STATE_VERSION, "inputs": inputs, "made_at": now, "files": files}
         beside = self.folder / f".{STATE_FILE}.{os.getpid()}.tmp"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -137,28 +144,18 @@ class ReportState:
                 beside.unlink()
 
 
-def _states(folder: Path, names: Iterable[str]) -> dict[str, list[int]]:
-    """Size and time of files."""
-    return {name: _state(folder / name)[:2] for name in names}
-
-
-def _state(path: Path) -> list[int]:
-    info = path.stat()
-    return [info.st_size, info.st_mtime_ns, info.st_ino]
-
-
 class Inputs:
     """Everything that a report of an experiment depends on; all but trials is looked at at once.
 
     Args:
         experiment: what lies on disk.
-        thresholds: content of the file that replaces the built-in ones.
+        thresholds: the file that replaces the built-in ones; its name is printed in the report.
 
     Raises:
         OSError: a file cannot be looked at.
     """
 
-    def __init__(self, experiment: ExperimentOnDisk, thresholds: bytes) -> None:
+    def __init__(self, experiment: ExperimentOnDisk, thresholds: ThresholdsFile | None) -> None:
         self._digest = hashlib.blake2b(digest_size=16)
         for part in (*_parts(experiment, thresholds), *map(str, distinct_roots(experiment.trial_roots))):
             self._digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
@@ -190,8 +187,9 @@ def trials_now(roots: Sequence[Path], leaves: KnownLeaves) -> str:
     return seen.digest()
 
 
-def _parts(experiment: ExperimentOnDisk, thresholds: bytes) -> Iterator[str]:
-    yield repr((STATE_VERSION, program_state(), hashlib.blake2b(thresholds).hexdigest()))
+def _parts(experiment: ExperimentOnDisk, thresholds: ThresholdsFile | None) -> Iterator[str]:
+    yield repr((STATE_VERSION, program_state()))
+    yield repr(thresholds)
     yield repr((experiment.experiment, experiment.key))
     for job in experiment.jobs:
         yield repr((job.job, job.job_key, job.job_id, str(job.path), log_state(job)))
@@ -201,7 +199,7 @@ def _parts(experiment: ExperimentOnDisk, thresholds: bytes) -> Iterator[str]:
 def log_state(job: JobLog) -> list[int]:
     """Size, time and inode of a log."""
     if not is_elsewhere(job.path):
-        return _state(job.path)
+        return list(file_state(job.path))
     facts = file_facts(job.path)
     if facts is None:
         raise FileNotFoundError(2, "No such file or directory", address(job.path))
@@ -218,7 +216,7 @@ def program_state() -> str:
             folders.sort()
             for name in sorted(names):
                 if os.path.splitext(name)[1] in PROGRAM_FILES:  # noqa: PTH122 - a name, not a path
-                    digest.update(f"{root}/{name} {_state(Path(root, name))}\n".encode("utf-8", "surrogateescape"))
+                    digest.update(f"{root}/{name} {file_state(Path(root, name))}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
 

@@ -14,6 +14,7 @@ from rl_pipeline.addresses import address, as_path, is_elsewhere
 from rl_pipeline.defs.job_index import RegisteredExperiment, RegisteredJob
 from rl_pipeline.defs.log_version import LogVersion
 from rl_pipeline.discovery import JobLog, JobState, Look, first_printed_time, job_state
+from rl_pipeline.discovery.found import printable
 from rl_pipeline.places import file_facts, on_disk
 from rl_pipeline.reader import fingerprint
 
@@ -105,7 +106,7 @@ def log_metadata(seen: SeenLog) -> dict[str, dg.MetadataValue]:
     """What the page of `raw_log` shows."""
     state = seen.state
     return {
-        "path": dg.MetadataValue.path(address(seen.log.path)),
+        "path": dg.MetadataValue.path(printable(seen.log.path)),
         "size_bytes": dg.MetadataValue.int(seen.log.size_bytes),
         "written_at": dg.MetadataValue.timestamp(seen.log.mtime_ns / 1e9),
         "fingerprint": dg.MetadataValue.text(seen.version.fingerprint),

@@ -66,5 +66,7 @@ def write_watch_list(file: Path, watched: WatchList) -> None:
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     beside = file.with_suffix(f".{os.getpid()}.tmp")
-    beside.write_text(json.dumps(told, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+    beside.write_text(
+        json.dumps(told, ensure_ascii=False, separators=(",", ":")), encoding="utf-8", errors="backslashreplace"
+    )
     beside.replace(file)

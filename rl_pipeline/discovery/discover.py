@@ -135,16 +135,22 @@ def _roots_without_logs(roots: Sequence[Path], inventory: Inventory) -> list[Pro
     problems = []
     for root in roots:
         if not any(folder.is_relative_to(root) for folder in with_logs):
-            empty = not any(entries(root) if is_elsewhere(root) else root.iterdir())
             problems.append(
                 Problem(
                     root,
-                    "the folder is empty" if empty else "the folder holds no job log",
+                    "the folder is empty" if _is_empty(root) else "the folder holds no job log",
                     "point at an experiments root (<experiment>/logs/<name>_<job id>.out), a folder of such files, "
                     "or a file; other names are told by RL_PIPELINE_LOG_PATTERNS",
                 )
             )
     return problems
+
+
+def _is_empty(root: Path) -> bool:
+    try:
+        return not any(entries(root) if is_elsewhere(root) else root.iterdir())
+    except OSError:  # `_unlisted` tells of it
+        return False
 
 
 def _shared_folders(everything: Discovery, chosen: Discovery) -> frozenset[Path]:

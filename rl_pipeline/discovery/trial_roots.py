@@ -16,7 +16,7 @@ from rl_pipeline.discovery.file_names import without_companions
 from rl_pipeline.discovery.folders import LOGS, TRIAL_FOLDER
 from rl_pipeline.discovery.found import ExperimentOnDisk
 from rl_pipeline.errors import ConfigurationError
-from rl_pipeline.places import exists, is_folder
+from rl_pipeline.places import PlaceError, exists, is_folder
 
 _NOT_A_RUN = frozenset({TRIAL_FOLDER, LOGS, "checkpoints", "ckpts", "exports", "dumped_data", "wandb"})
 # An experiment has a few runs; a folder with more inside is full of something else.
@@ -80,7 +80,11 @@ def _is_experiment(disk: Disk, folder: str) -> bool:
 def checked_trial_roots(given: Sequence[Path]) -> tuple[Path, ...]:
     """Trial folders that someone named; ConfigurationError when one is not there."""
     for path in given:
-        if not is_folder(path):
+        try:
+            is_there = is_folder(path)
+        except PlaceError as error:
+            raise error.told from error
+        if not is_there:
             raise ConfigurationError(
                 "no such trial folder" if not exists(path) else "the trial folder is a file",
                 where=address(path),

@@ -70,7 +70,7 @@ class JsonLines:
         line = json.dumps(as_record(notice), ensure_ascii=False) + "\n"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8") as file:
+            with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(line)
         except OSError as error:
             raise ChannelError(f"{self.path}: {error.strerror}") from error

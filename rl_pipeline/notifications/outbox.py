@@ -83,7 +83,8 @@ class Outbox:
         records = {subject: asdict(replace(notice, text="")) for subject, notice in sorted(told.items())}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            beside.write_text(json.dumps(records, ensure_ascii=False, indent=1), encoding="utf-8")
+            text = json.dumps(records, ensure_ascii=False, indent=1)
+            beside.write_text(text, encoding="utf-8", errors="backslashreplace")
             beside.replace(file)
         except OSError as error:
             raise ChannelError(f"{file}: {error.strerror}") from error

@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from functools import partial
@@ -50,18 +50,18 @@ class PlaceError(OSError):
 
 
 def exists(path: Path) -> bool:
-    """Whether there is a file or folder; a place that fails says so.
+    """Whether there is a file or folder; a place or a path that cannot be looked at says so.
 
     Raises:
         PlaceError: nobody can tell.
     """
-    return is_folder(path) or is_file(path) if is_elsewhere(path) else path.exists()
+    return is_folder(path) or is_file(path) if is_elsewhere(path) else _told(path.exists, path)
 
 
 def is_folder(path: Path) -> bool:
     """Whether it is a folder; in a bucket, a beginning of names behind which there are some."""
     if not is_elsewhere(path):
-        return path.is_dir()
+        return _told(path.is_dir, path)
     try:
         return bool(entries(path)) or _is_made_folder(path)
     except ABSENT:
@@ -70,7 +70,22 @@ def is_folder(path: Path) -> bool:
 
 def is_file(path: Path) -> bool:
     """Whether it is a file."""
-    return file_facts(path) is not None if is_elsewhere(path) else path.is_file()
+    return file_facts(path) is not None if is_elsewhere(path) else _told(path.is_file, path)
+
+
+def _told(question: Callable[[], bool], path: Path) -> bool:
+    """The answer to a question about a path of this machine."""
+    try:
+        return bool(question())
+    except (OSError, ValueError) as error:  # a name that is too long, a folder above that nobody may look into
+        told = ConfigurationError(
+            "a path that cannot be looked at",
+            where=f"{path} ({getattr(error, 'strerror', None) or error})",
+            expected="a file or folder that this user may read",
+            do="correct the path, or its permissions",
+            slug="path-unreadable",
+        )
+        raise PlaceError(told) from error
 
 
 def entries(path: Path | str) -> list[Entry]:

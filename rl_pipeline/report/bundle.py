@@ -76,7 +76,7 @@ def write_bundle(result: ExperimentResult, frames: ExperimentFrames, out: Path) 
         write_pixels(pictures, folder / CHARTS)
         write_exports(frames, folder / TABLES)
 
-    return Bundle(folder=out, files=replace_files(out, write), pictures=pictures)
+    return Bundle(folder=out, files=tuple(replace_files(out, write)), pictures=pictures)
 
 
 def drafted(

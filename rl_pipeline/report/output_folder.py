@@ -4,6 +4,9 @@ A bundle is a set of files under one folder that may hold other people's files t
 written into a hidden folder beside the old one; only when all of it is there are the files renamed into
 place, and files that only the earlier set had are removed. Which those are says the earlier set's own
 list, and nothing outside that list is ever removed.
+
+Writers of one folder take turns where its file system knows locks, so that their sets are not mixed; where it knows
+none, or another one takes too long, a writer goes on, and the states that it is given tell whose files lie there.
 """
 
 from __future__ import annotations
@@ -17,8 +20,15 @@ import socket
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from errno import ELOOP, ENOENT, ENOTDIR
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+try:
+    import fcntl
+except ImportError:  # a system that has no such locks
+    fcntl = None  # type: ignore[assignment]
 
 from rl_pipeline.errors import ConfigurationError, shown
 from rl_pipeline.process_ids import is_alive
@@ -28,7 +38,27 @@ LIST_VERSION = 1
 STAGING_PREFIX = ".rl_pipeline_new_"
 KEPT_PREFIX = ".kept_"
 LITTER_AGE_S = 86_400.0  # a day: no report takes that long to write
+LINK_ERRORS = {ENOENT: "nowhere", ELOOP: "to itself"}
+TURN_S, LOOK_S = 10.0, 0.05  # how long another writer is waited for (moving files takes far less), and between looks
 WRITER = re.compile(rf"{re.escape(STAGING_PREFIX)}(\d{{1,9}})@([0-9a-f]{{8}})_")
+
+
+class FileState(NamedTuple):
+    """What tells a file from another one in its place; a rename changes none of it."""
+
+    size_bytes: int
+    mtime_ns: int
+    inode: int
+
+
+def file_state(path: Path) -> FileState:
+    """The state of a file.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    info = path.stat()
+    return FileState(info.st_size, info.st_mtime_ns, info.st_ino)
 
 
 def require_writable(folder: Path) -> None:
@@ -37,16 +67,33 @@ def require_writable(folder: Path) -> None:
     Raises:
         ConfigurationError: the folder, or the nearest one that exists above it, takes no files.
     """
-    existing = folder
-    while not existing.exists() and existing != existing.parent:
-        existing = existing.parent
     try:
+        existing = _nearest_existing(folder)
         if not existing.is_dir():
             raise NotADirectoryError(f"{existing} is a file")
         with tempfile.TemporaryFile(dir=existing):
             pass
     except OSError as error:
         raise _not_writable(folder, error) from error
+
+
+def _nearest_existing(folder: Path) -> Path:
+    """The folder, or the nearest one above it that is there.
+
+    Raises:
+        OSError: nobody can tell, or a link on the way leads nowhere.
+    """
+    while folder != folder.parent:
+        try:
+            folder.stat()
+            break
+        except OSError as error:
+            if folder.is_symlink() and error.errno in LINK_ERRORS:
+                raise OSError(f"the link {folder.name} leads {LINK_ERRORS[error.errno]}") from error
+            if error.errno not in (ENOENT, ENOTDIR, ELOOP):  # those are told of the link or file above
+                raise
+            folder = folder.parent
+    return folder
 
 
 @contextmanager
@@ -73,7 +120,7 @@ def work_folder(folder: Path) -> Iterator[Path]:
             folder.rmdir()
 
 
-def replace_files(folder: Path, write: Callable[[Path], None]) -> tuple[str, ...]:
+def replace_files(folder: Path, write: Callable[[Path], None]) -> dict[str, FileState]:
     """Let `write` fill an empty folder, then put its files in the place of the earlier ones.
 
     Args:
@@ -81,7 +128,8 @@ def replace_files(folder: Path, write: Callable[[Path], None]) -> tuple[str, ...
         write: writes below the folder it is given.
 
     Returns:
-        Names of the files relative to the folder, sorted.
+        Names of the files relative to the folder, sorted, with their states as they were written: what another
+        writer puts in the place of one of them has another one.
 
     Raises:
         ConfigurationError: the disk refuses; earlier files are as they were.
@@ -93,12 +141,10 @@ def replace_files(folder: Path, write: Callable[[Path], None]) -> tuple[str, ...
         _sweep(folder)
         staging = _staging(folder)
         write(staging)
-        names = tuple(sorted(path.relative_to(staging).as_posix() for path in staging.rglob("*") if path.is_file()))
-        _require_replaceable(folder, names)
-        earlier = earlier_files(folder)
-        _move_or_restore(staging, folder, names)
-        _remove(folder, sorted(set(earlier) - set(names)))
-        _write_list(staging, folder, names)
+        files = sorted((path.relative_to(staging).as_posix(), path) for path in staging.rglob("*") if path.is_file())
+        states = {name: file_state(path) for name, path in files}
+        with _turn(folder):
+            _put_in_place(staging, folder, tuple(states))
     except OSError as error:
         raise _not_writable(folder, error) from error
     finally:
@@ -106,7 +152,47 @@ def replace_files(folder: Path, write: Callable[[Path], None]) -> tuple[str, ...
             shutil.rmtree(staging, ignore_errors=True)
         if is_new and folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
-    return names
+    return states
+
+
+@contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """Inside, no other writer that knows of turns moves files into a folder.
+
+    The lock is one of the folder itself, so it leaves no file, and it ends with its process. Nobody waits for long: one
+    that was stopped in its turn may never go on.
+    """
+    held: int | None = None
+    try:
+        with suppress(OSError):  # the file system knows no locks, or the folder may not be read
+            held = os.open(folder, os.O_RDONLY) if fcntl is not None else None
+            if held is not None:
+                _wait_for_turn(held)
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _wait_for_turn(held: int) -> None:
+    until = time.monotonic() + TURN_S
+    while not _is_locked(held) and time.monotonic() < until:
+        time.sleep(LOOK_S)
+
+
+def _is_locked(held: int) -> bool:
+    with suppress(BlockingIOError):
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def _put_in_place(staging: Path, folder: Path, names: tuple[str, ...]) -> None:
+    _require_replaceable(folder, names)
+    earlier = earlier_files(folder)
+    _move_or_restore(staging, folder, names)
+    _remove(folder, sorted(set(earlier) - set(names)))
+    _write_list(staging, folder, names)
 
 
 def earlier_files(folder: Path) -> tuple[str, ...]:

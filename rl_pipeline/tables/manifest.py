@@ -91,8 +91,9 @@ class Manifest:
         )
 
     def to_bytes(self) -> bytes:
-        """The file's content."""
-        return (json.dumps(asdict(self), indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        """The file's content; halves of characters, as paths may hold, are written as JSON escapes them."""
+        text = json.dumps(asdict(self), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        return text.encode("utf-8", "backslashreplace")
 
 
 def read_manifest(content: bytes, where: str) -> Manifest:

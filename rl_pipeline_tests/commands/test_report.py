@@ -104,3 +104,14 @@ def test_a_log_that_is_being_written_is_told(end: str, age_s: float, told: int, 
 
     assert said.getvalue().count("a_1.out has not finished (last written") == told
     assert bool(said.getvalue()) == bool(told)
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="a system without such files")
+def test_a_log_that_only_this_process_knows_by_its_path_is_one_for_all(tmp_path: Path):
+    log = job_writer(1, steps=range(1, 4), end=TIME_LIMIT).write(tmp_path / "a_1.out")
+
+    with log.open("rb") as opened:
+        request = ReportRequest(logs=(Path(f"/dev/fd/{opened.fileno()}"),), out=tmp_path / "out")
+        found = chosen_experiment(request, Settings.from_environment({}), Progress(quiet=True))
+
+    assert [job.path for job in found.jobs] == [log]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,14 +11,25 @@ from pathlib import Path
 import pytest
 
 from rl_pipeline.commands import report_state
-from rl_pipeline.commands.report_state import Inputs, KnownLeaves, ReportState, trials_now
+from rl_pipeline.commands.report_state import (
+    LIBRARIES,
+    PROGRAM,
+    PROGRAM_FILES,
+    Inputs,
+    KnownLeaves,
+    ReportState,
+    trials_now,
+)
 from rl_pipeline.commands.state_names import STATE_FOLDER
 from rl_pipeline.discovery import discover
 from rl_pipeline.reader import folder_calls
+from rl_pipeline.report.output_folder import FileState, file_state
+from rl_pipeline.thresholds_file import ThresholdsFile
 from rl_pipeline.trial_files.seen import Seen
 from rl_pipeline.trial_ledger import read_trials
 from rl_pipeline_tests.dialects.trial_files import trial_file
 
+ROOT = Path(__file__).resolve().parents[2]
 LOG = b"2026-01-09 11:22:33.444 | INFO     | skyrl_train.trainer:train:301 - Started: 'step'\n"
 
 
@@ -33,7 +45,7 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
-def digest(run: Path, thresholds: bytes = b"", leaves: KnownLeaves | None = None) -> str:
+def digest(run: Path, thresholds: ThresholdsFile | None = None, leaves: KnownLeaves | None = None) -> str:
     found = discover([run]).only()
     return Inputs(found, thresholds).digest(trials_now(found.trial_roots, leaves or KnownLeaves()))
 
@@ -188,14 +200,15 @@ def test_folders_whose_name_holds_a_credential_are_not_kept(run: Path):
 def test_other_thresholds_and_another_program_are_seen(run: Path, monkeypatch: pytest.MonkeyPatch):
     before = digest(run)
 
-    assert digest(run, b"R1: {}") != before
+    digests = {digest(run, ThresholdsFile(name, text)) for name in ("a.yaml", "b.yaml") for text in ("", "R1: {}")}
+    assert len(digests | {before}) == 5  # the name is printed in the report
     monkeypatch.setattr(report_state, "__version__", "9.9")
     assert digest(run) != before
 
 
 def test_a_name_of_another_experiment_is_seen(run: Path):
-    assert Inputs(discover([run / "logs"], experiment="other").only(), b"").digest("") != Inputs(
-        discover([run / "logs"]).only(), b""
+    assert Inputs(discover([run / "logs"], experiment="other").only(), None).digest("") != Inputs(
+        discover([run / "logs"]).only(), None
     ).digest("")
 
 
@@ -207,13 +220,14 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-FILES = ("charts/reward.png", "report.json")
+def files_of(out: Path) -> dict[str, FileState]:
+    return {name: file_state(out / name) for name in ("charts/reward.png", "report.json")}
 
 
 def test_a_report_is_current_for_the_inputs_it_was_made_from(out: Path):
     assert ReportState(out).current_since("a") is None
 
-    ReportState(out).remember("a", FILES)
+    ReportState(out).remember("a", files_of(out))
 
     assert ReportState(out).current_since("a") is not None
     assert ReportState(out).current_since("b") is None
@@ -222,7 +236,7 @@ def test_a_report_is_current_for_the_inputs_it_was_made_from(out: Path):
 def test_a_report_that_somebody_touched_is_not_current(out: Path):
     for change in (lambda path: path.unlink(), lambda path: path.write_text("{ }")):
         (out / "report.json").write_text("{}")
-        ReportState(out).remember("a", FILES)
+        ReportState(out).remember("a", files_of(out))
         change(out / "report.json")
 
         assert ReportState(out).current_since("a") is None
@@ -230,7 +244,7 @@ def test_a_report_that_somebody_touched_is_not_current(out: Path):
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"version": 2, "inputs": "a", "files": 5}', "\0"])
 def test_a_damaged_state_is_none(out: Path, content: str):
-    ReportState(out).remember("a", FILES)
+    ReportState(out).remember("a", files_of(out))
     (out / STATE_FOLDER / "report.json").write_text(content)
 
     assert ReportState(out).current_since("a") is None
@@ -239,6 +253,62 @@ def test_a_damaged_state_is_none(out: Path, content: str):
 def test_a_folder_that_takes_no_state_is_no_error(out: Path):
     (out / STATE_FOLDER).write_text("a file where the folder belongs")
 
-    ReportState(out).remember("a", FILES)
+    ReportState(out).remember("a", files_of(out))
 
     assert ReportState(out).current_since("a") is None
+
+
+def test_a_report_that_another_one_replaced_meanwhile_is_not_current(out: Path):
+    written = files_of(out)
+    theirs = out / "theirs"
+    theirs.write_text("{}")
+    os.utime(theirs, ns=(0, written["report.json"].mtime_ns))
+    theirs.replace(out / "report.json")
+
+    ReportState(out).remember("a", written)
+
+    assert ReportState(out).current_since("a") is None
+
+
+def test_a_file_that_somebody_removed_meanwhile_is_no_error(out: Path):
+    written = files_of(out)
+    (out / "report.json").unlink()
+
+    ReportState(out).remember("a", written)
+
+    assert ReportState(out).current_since("a") is None
+
+
+NO_PART_OF_A_REPORT = {"dagster", "dagster-webserver", "click", "tqdm"}  # they start the program and show its progress
+
+
+def test_every_library_that_makes_a_report_counts():
+    listed = re.search(
+        r"\ndependencies = \[\n(.*?)\n\]", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert listed is not None
+    needed = set(re.findall(r'^ *"([a-z0-9-]+)', listed[1], re.MULTILINE))
+    of_others = {"markupsafe"}  # what jinja2 escapes with
+
+    assert set(LIBRARIES) == needed - NO_PART_OF_A_REPORT | of_others
+    assert "-" not in map(report_state._version, LIBRARIES)
+
+
+def test_every_kind_of_file_of_the_program_counts():
+    files = [path for folder in PROGRAM for path in folder.rglob("*") if path.is_file()]
+    kinds = {path.suffix for path in files if "__pycache__" not in path.parts and not path.name.startswith(".")}
+
+    assert kinds - {".typed"} <= PROGRAM_FILES
+    assert {".c", ".so", ".digest"} <= PROGRAM_FILES
+
+
+@pytest.mark.parametrize("name", ["loops.c", "loops.so", "loops.digest", "__init__.py"])
+def test_a_file_of_the_program_that_changed_is_seen(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(report_state, "PROGRAM", (tmp_path,))
+    (tmp_path / name).write_bytes(b"1")
+    before = report_state.program_state()
+    assert report_state.program_state() == before
+
+    (tmp_path / name).write_bytes(b"22")
+
+    assert report_state.program_state() != before

@@ -68,8 +68,8 @@ def test_usual_trials_are_read_with_the_state_of_their_files(calls: FolderCalls,
 
     for name, told in zip(contents, read(calls, tmp_path, *contents), strict=True):
         info = (tmp_path / name / "result.json").stat()
-        folder = (tmp_path / name).stat()
-        assert told == (WHOLE, info.st_size, info.st_mtime_ns, info.st_ino, folder.st_mtime_ns, contents[name])
+        above = (tmp_path / name).stat()
+        assert told == (WHOLE, info.st_size, info.st_mtime_ns, info.st_ino, above.st_mtime_ns, contents[name])
 
 
 @pytest.mark.parametrize("name", ["job.log", "x.tar", ".tar", "old.tar.gz", "old.tgz"])

@@ -6,14 +6,20 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from rl_pipeline.errors import ConfigurationError
+from rl_pipeline.report import output_folder
 from rl_pipeline.report.output_folder import (
     LIST_NAME,
     STAGING_PREFIX,
+    _turn,
+    file_state,
     replace_files,
     require_writable,
     work_folder,
@@ -27,7 +33,7 @@ def write(folder: Path, **files: str) -> tuple[str, ...]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 
-    return replace_files(folder, fill)
+    return tuple(replace_files(folder, fill))
 
 
 def tree(folder: Path) -> dict[str, str]:
@@ -204,3 +210,92 @@ def write_set(folder: Path, files: dict[str, str]) -> None:
             (staging / name).write_text(text, encoding="utf-8")
 
     replace_files(folder, write)
+
+
+def test_states_are_those_of_the_files_that_were_written(tmp_path: Path):
+    states = replace_files(tmp_path, lambda staging: ignore((staging / "a").write_text("mine", encoding="utf-8")))
+    assert states == {"a": file_state(tmp_path / "a")}
+
+    (tmp_path / "other").write_text("mine", encoding="utf-8")
+    (tmp_path / "other").replace(tmp_path / "a")
+
+    assert states != {"a": file_state(tmp_path / "a")}
+
+
+def test_states_are_taken_before_another_writer_may_replace_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def move_and_be_overtaken(staging: Path, folder: Path, names: Iterable[str]) -> None:
+        moved(staging, folder, names)
+        (folder / "new").write_text("another one's", encoding="utf-8")
+        (folder / "new").replace(folder / "a")
+
+    moved = output_folder._move_or_restore
+    monkeypatch.setattr(output_folder, "_move_or_restore", move_and_be_overtaken)
+
+    states = replace_files(tmp_path, lambda staging: ignore((staging / "a").write_text("mine", encoding="utf-8")))
+
+    assert states["a"].size_bytes == len("mine")
+    assert states["a"] != file_state(tmp_path / "a")
+
+
+def test_writers_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def look_later(_: float) -> None:
+        waits.set()
+        may_look.wait(30)
+
+    waits, may_look = Event(), Event()
+    monkeypatch.setattr("rl_pipeline.report.output_folder.time.sleep", look_later)
+    monkeypatch.setattr(output_folder, "TURN_S", 30.0)
+    with ThreadPoolExecutor(1) as other:
+        with _turn(tmp_path):
+            theirs = other.submit(write, tmp_path, a="theirs")
+            assert waits.wait(30)
+            assert tree_of_shown(tmp_path) == {}
+        may_look.set()
+        assert theirs.result(30) == ("a",)
+
+    assert tree_of_shown(tmp_path) == {"a": "theirs"}
+
+
+def test_a_writer_that_stopped_in_its_turn_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(output_folder, "TURN_S", 0.0)
+    with _turn(tmp_path):
+        write(tmp_path, a="1")
+
+    assert tree(tmp_path) == {"a": "1"}
+
+
+@pytest.mark.parametrize("error", [OSError(37, "No locks available"), PermissionError(13, "Permission denied")])
+def test_a_file_system_without_locks_takes_files(tmp_path: Path, error: OSError, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("rl_pipeline.report.output_folder.fcntl.flock", refuse)
+    write(tmp_path, a="1")
+
+    monkeypatch.setattr(output_folder, "fcntl", None)
+    write(tmp_path, a="2")
+
+    assert tree(tmp_path) == {"a": "2"}
+
+
+def tree_of_shown(folder: Path) -> dict[str, str]:
+    return {name: text for name, text in tree(folder).items() if not name.startswith(".")}
+
+
+def ignore(_: object) -> None:
+    """What was written says how much it was."""
+
+
+@pytest.mark.parametrize(("target", "words"), [("nowhere", "leads nowhere"), ("out", "leads to itself")])
+@pytest.mark.parametrize("below", ["", "inner"])
+def test_a_link_to_nothing_is_told_as_one(tmp_path: Path, target: str, words: str, below: str):
+    (tmp_path / "out").symlink_to(tmp_path / target)
+
+    with pytest.raises(ConfigurationError, match=words):
+        require_writable(tmp_path / "out" / below)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a" * 300 + "/b"])
+def test_a_name_that_no_folder_may_have_is_told(tmp_path: Path, name: str):
+    with pytest.raises(ConfigurationError, match="File name too long"):
+        require_writable(tmp_path / name)

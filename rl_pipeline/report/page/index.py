@@ -88,7 +88,7 @@ def write_index(folder: Path) -> Index:
         for name, text in pages.items():
             (target / name).write_text(text, encoding="utf-8", newline="\n")
 
-    return Index(folder=folder, experiments=entries, unread=unread, files=replace_files(folder, write))
+    return Index(folder=folder, experiments=entries, unread=unread, files=tuple(replace_files(folder, write)))
 
 
 def told_apart(entries: Sequence[Listed]) -> tuple[Listed, ...]:
