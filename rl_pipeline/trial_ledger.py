@@ -33,7 +33,6 @@ from rl_pipeline.dialects.stored_values import LARGEST_INTEGER, stored_names
 from rl_pipeline.reader import folder_calls
 from rl_pipeline.reader.trial_folders import (
     EVAL_SESSIONS,
-    RESULT,
     Folder,
     Found,
     NotRead,
@@ -42,9 +41,9 @@ from rl_pipeline.reader.trial_folders import (
     folders_in,
     look_into,
     shown,
-    state_of_trial,
     top_folder,
 )
+from rl_pipeline.reader.trial_states import RESULT, state_of_trial
 from rl_pipeline.redaction import may_hold_any, redact
 from rl_pipeline.schema import SkippedTrial, Trial
 from rl_pipeline.tables.columns import arrow_schema
@@ -62,7 +61,7 @@ BATCH_FILES = 8192  # files between two parts of the ledger: what a killed run h
 # What decides the facts of a trial.
 CODE = (
     "dialects/harbor_*.py", "dialects/parsed_trial.py", "dialects/token_ids.py", "dialects/iso_time.py",
-    "dialects/exception_classes.py", "dialects/stored_values.py", "redaction.py", "reader/trial_folders.py",
+    "dialects/exception_classes.py", "dialects/stored_values.py", "redaction.py", "reader/trial_*.py",
     "reader/folder_calls/*.py", "reader/folder_calls/*.c", "reader/text_marks/*.py", "reader/text_marks/*.c",
     "trial_files/reading.py", "trial_files/visiting.py", "tables/trial_entries.py",
 )  # fmt: skip
@@ -182,8 +181,8 @@ class _Reading:
             if folder not in self._index.folders:
                 unknown.append(name)
             elif folder in self._index and (state := state_of_trial(f"{above.path}/{name}")) is not None:
-                info, mtime_ns = state
-                row = self._index.find(folder, info.st_size, info.st_mtime_ns, _signed(info.st_ino), mtime_ns)
+                size, mtime_ns, inode, folder_mtime_ns = state
+                row = self._index.find(folder, size, mtime_ns, _signed(inode), folder_mtime_ns)
                 if row is None:
                     unknown.append(name)
                 else:

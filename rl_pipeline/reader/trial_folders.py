@@ -18,14 +18,14 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Container, Generator, Iterable, Iterator, Sequence
+from collections.abc import Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
 from rl_pipeline.reader import folder_calls
+from rl_pipeline.reader.trial_states import RESULT, TrialState, mtime_ns_of, state_of_trial, states_of_trials
 
-RESULT = "result.json"
 USUAL_KINDS = bytes((folder_calls.IS_FOLDER, folder_calls.IS_FILE))
 EVAL_SESSIONS = "eval_sessions"
 # Folders a trial keeps its own files in; no trial lies below them.
@@ -112,6 +112,14 @@ def looks_of(names: Iterable[str], folders: Iterable[str]) -> Looks:
     return Looks(inner, is_trial_like, is_trial_like and not SURE_SIGNS.isdisjoint(signs))
 
 
+class _Open(NamedTuple):
+    """A folder whose folders are walked."""
+
+    folder: Folder
+    names: Iterator[str]  # still to walk
+    states: Mapping[str, TrialState]  # of those of the names that are known trials and were asked about together
+
+
 class _Listing(NamedTuple):
     """What a folder holds, as far as it matters here."""
 
@@ -139,13 +147,15 @@ def find_trials(
         yield top
         return
     # The open folders from the root down, each with the names still to walk: memory for one branch.
-    branch: list[tuple[Folder, Iterator[str]]] = []
+    branch: list[_Open] = []
     folder: Folder | None = top
     while folder is not None:
         found, inner = look_into(folder, top.path, asked)
         yield from found
         if inner:
-            branch.append((folder, iter(sorted(inner))))
+            before = f"{folder.relative}/" if folder.relative else ""
+            states = states_of_trials(folder.path, [name for name in inner if before + name in known])
+            branch.append(_Open(folder, iter(sorted(inner)), states))
         folder = yield from _next_folder(branch, known)
 
 
@@ -264,43 +274,21 @@ def _listing_of(entries: Iterable[os.DirEntry[str]], folder: Folder, top: str) -
     return _Listing(result, looks_of(names, folders), told)
 
 
-def _next_folder(
-    branch: list[tuple[Folder, Iterator[str]]], known: Container[str]
-) -> Generator[Found, None, Folder | None]:
+def _next_folder(branch: list[_Open], known: Container[str]) -> Generator[Found, None, Folder | None]:
     """The next folder to look into, telling the known trials on the way; closes branches that are done."""
     while branch:
-        above, names = branch[-1]
+        above, names, states = branch[-1]
         before = f"{above.relative}/" if above.relative else ""
         for name in names:
             relative, is_eval = before + name, above.is_eval or name == EVAL_SESSIONS
             path = f"{above.path}/{name}"
-            if relative in known and (state := state_of_trial(path)) is not None:
-                folder = Folder(path, relative, above.depth + 1, is_eval)
-                yield _trial_file(folder, f"{path}/{RESULT}", *state)
+            state = states.get(name) or (state_of_trial(path) if relative in known else None)
+            if state is not None:
+                yield TrialFile(f"{path}/{RESULT}", shown(relative), *state[:3], is_eval, state.folder_mtime_ns)
             else:
                 return Folder(path, relative, above.depth + 1, is_eval)
         branch.pop()
     return None
-
-
-def state_of_trial(folder: str) -> tuple[os.stat_result, int] | None:
-    """The state of a known trial's file, and the time of its folder, which changes when something comes into it.
-
-    None when there is no file as there was: then the folder is listed.
-    """
-    try:
-        above, info = os.lstat(folder), os.lstat(f"{folder}/{RESULT}")
-    except OSError:
-        return None
-    return (info, above.st_mtime_ns) if stat.S_ISDIR(above.st_mode) and stat.S_ISREG(info.st_mode) else None
-
-
-def mtime_ns_of(folder: str) -> int | None:
-    """The time of a folder; to be asked before it is listed, so that what comes in later makes it another one."""
-    try:
-        return os.stat(folder).st_mtime_ns  # noqa: PTH116 - as text, like the million paths below the root
-    except OSError:
-        return None
 
 
 def _result_of(
@@ -320,12 +308,7 @@ def _result_of(
         return NotRead(shown(relative), "a link to nothing" if is_link else _why(error))
     if not stat.S_ISREG(info.st_mode):
         return NotRead(shown(relative), "not a regular file")
-    return _trial_file(folder, path, info, leaf_mtime_ns)
-
-
-def _trial_file(folder: Folder, path: str, info: os.stat_result, leaf_mtime_ns: int | None) -> TrialFile:
-    state = (info.st_size, info.st_mtime_ns, info.st_ino)
-    return TrialFile(path, shown(folder.relative), *state, folder.is_eval, leaf_mtime_ns)
+    return TrialFile(path, name, info.st_size, info.st_mtime_ns, info.st_ino, folder.is_eval, leaf_mtime_ns)
 
 
 def _link(entry: os.DirEntry[str], folder: Folder, top: str) -> Iterator[NotRead]:

@@ -20,13 +20,13 @@ from rl_pipeline.reader.trial_folders import (
     ARCHIVES,
     DEEPEST,
     EVAL_SESSIONS,
-    RESULT,
     Found,
     NotRead,
     TrialFile,
     find_trials,
     looks_of,
 )
+from rl_pipeline.reader.trial_states import RESULT
 from rl_pipeline.trial_files.reading import COLUMNS, Columns, read_columns
 
 SIZE, MTIME, INODE = (COLUMNS.index(name) for name in ("size", "mtime_ns", "inode"))

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rl_pipeline.reader.trial_folders import RESULT, NotRead
+from rl_pipeline.reader.trial_folders import NotRead
+from rl_pipeline.reader.trial_states import RESULT
 
 NUL = "\0"  # stands in no name of a file
 

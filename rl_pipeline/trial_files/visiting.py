@@ -20,7 +20,6 @@ from rl_pipeline.reader.trial_folders import (
     DEEPEST,
     EVAL_SESSIONS,
     PARTS_OF_A_TRIAL,
-    RESULT,
     SIGN_OF_A_JOB,
     Folder,
     NotRead,
@@ -28,9 +27,9 @@ from rl_pipeline.reader.trial_folders import (
     all_shown,
     holds_plain_trial,
     look_into,
-    mtime_ns_of,
     shown,
 )
+from rl_pipeline.reader.trial_states import RESULT, mtime_ns_of
 from rl_pipeline.redaction import redact
 from rl_pipeline.trial_files.reading import COLUMNS, Columns, FilesRead, read_columns
 
