@@ -16,11 +16,12 @@ path counts; the others are told in `skipped_trials`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, compress
+from itertools import compress
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -280,7 +281,7 @@ class _Reading:
 
 def _entries(visits: Sequence[Visited]) -> pa.Table:
     """Entries of files that were read; a size of -1 marks one that is to be tried again every time."""
-    columns = [list(chain.from_iterable(parts)) for parts in zip(*(one.columns for one in visits), strict=True)]
+    columns = [_end_to_end(parts) for parts in zip(*(one.columns for one in visits), strict=True)]
     told = dict(zip(COLUMNS, columns, strict=True))
     is_lasting = told.pop("is_lasting")
     if not all(is_lasting):
@@ -289,9 +290,16 @@ def _entries(visits: Sequence[Visited]) -> pa.Table:
         told["inode"] = [_signed(inode) for inode in told["inode"]]
     if None in told["mtime_ns"]:
         told["mtime_ns"] = [time_ns or 0 for time_ns in told["mtime_ns"]]
-    told["folder"] = list(chain.from_iterable(one.folders for one in visits))
-    told["leaf_mtime_ns"] = list(chain.from_iterable(one.leaf_mtime_ns for one in visits))
+    told["folder"] = _end_to_end(one.folders for one in visits)
+    told["leaf_mtime_ns"] = _end_to_end(one.leaf_mtime_ns for one in visits)
     return entry_table(told)
+
+
+def _end_to_end(lists: Iterable[list[Any]]) -> list[Any]:
+    values: list[Any] = []
+    for some in lists:
+        values += some
+    return values
 
 
 def _tell(seen: Seen, roots: Sequence[Path], entries: pa.Table, reading: _Reading) -> None:

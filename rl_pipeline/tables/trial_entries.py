@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from blake3 import blake3
 
 from rl_pipeline.schema import Trial
 from rl_pipeline.tables.columns import arrow_schema, column_array, schema_digest
@@ -73,9 +74,13 @@ def _array(values: Sequence[Any], field: pa.Field) -> pa.Array:
 
 def _plain_array(values: Sequence[Any], field: pa.Field) -> pa.Array:
     """Readers of trials give values of the right types, so these are not looked at one by one as in `column_array`."""
+    first = values[0] if values else None
+    are_equal = (first is None or isinstance(first, str)) and values.count(first) == len(values)
+    if are_equal and first is None:
+        return pa.nulls(len(values), field.type)
     if not pa.types.is_map(field.type):
         with suppress(pa.ArrowException, OverflowError, UnicodeEncodeError):
-            return pa.array(values, field.type)
+            return pa.repeat(pa.scalar(first, field.type), len(values)) if are_equal else pa.array(values, field.type)
     return column_array(values, field)[0]
 
 
@@ -265,7 +270,7 @@ def _table_of(path: str, content: bytes) -> pa.Table | None:
 
 
 def _digest(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+    return str(blake3(content).hexdigest(length=16))
 
 
 def _integers(entries: pa.Table, name: str) -> array[int]:

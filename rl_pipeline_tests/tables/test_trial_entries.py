@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from rl_pipeline.tables.trial_entries import ENTRY_SCHEMA, MANY_ASKED, MANY_PARTS, EntryIndex, EntryParts
+from rl_pipeline.tables.columns import FITTING_TYPES, column_array
+from rl_pipeline.tables.trial_entries import ENTRY_SCHEMA, MANY_ASKED, MANY_PARTS, EntryIndex, EntryParts, _array
 
 
 def entry(folder: str, size: int = 1, *, leaf: int | None = 9, reason: str | None = None) -> pa.Table:
@@ -90,3 +93,24 @@ def test_without_a_place_nothing_is_remembered():
     parts.sweep()
 
     assert parts.load().num_rows == 0
+
+
+COLUMNS = st.one_of(
+    *(st.lists(st.none() | values, max_size=4) for values in (st.integers(-5, 5), st.text(max_size=3), st.booleans())),
+    st.lists(st.sampled_from([None, "a", "a", "\ud800"]), max_size=4),
+    st.lists(st.sampled_from([None, 0.0, -0.0, 1.5, float("nan")]), max_size=4),
+)
+
+
+@given(COLUMNS, st.sampled_from([field for field in ENTRY_SCHEMA if not pa.types.is_timestamp(field.type)]))
+@example([0.0, -0.0], ENTRY_SCHEMA.field("reward"))
+@example(["\ud800", "\ud800"], ENTRY_SCHEMA.field("reason"))
+def test_a_column_is_made_as_any_other_of_its_type(values, field):
+    kinds = FITTING_TYPES.get(field.type, frozenset())
+    if not kinds.issuperset(map(type, values)) or (float in kinds and int in map(type, values)):
+        values = [None] * len(values)
+
+    made, expected = _array(values, field.with_nullable(True)), column_array(values, field.with_nullable(True))[0]
+
+    assert made.type == expected.type
+    assert repr(made.to_pylist()) == repr(expected.to_pylist())
