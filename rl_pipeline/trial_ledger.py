@@ -57,7 +57,7 @@ from rl_pipeline.trial_files.seen import Seen, States
 from rl_pipeline.trial_files.survey import CHUNK_FILES, Survey, ToDo
 from rl_pipeline.trial_files.visiting import Branch, Visited, read
 
-TABLE_FILES = 2048  # files whose facts become columns together
+TABLE_FILES = 4096  # files whose facts become columns together
 BATCH_FILES = 8192  # files between two parts of the ledger: what a killed run has to read again at most
 # What decides the facts of a trial.
 CODE = (

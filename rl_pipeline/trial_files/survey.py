@@ -11,7 +11,7 @@ from rl_pipeline.reader.trial_folders import TrialFile
 from rl_pipeline.trial_files.crew import TASKS_EACH, Crew
 from rl_pipeline.trial_files.visiting import Branch, Task, Visited, visit
 
-CHUNK_FILES = 256  # folders that are visited in one go
+CHUNK_FILES = 512  # folders that are visited in one go
 CHUNK_TEXT = 32_000  # characters of their names
 ALONE_S = 0.15  # visiting that is done here before other processes are worth their start
 MANY = 4096  # folders in line that surely take longer than that
