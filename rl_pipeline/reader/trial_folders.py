@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rl_pipeline.reader import folder_calls
-from rl_pipeline.reader.trial_states import RESULT, TrialState, mtime_ns_of, state_of_trial, states_of_trials
+from rl_pipeline.reader.trial_states import RESULT, mtime_ns_of, state_of_trial, states_of_trials
 
 USUAL_KINDS = bytes((folder_calls.IS_FOLDER, folder_calls.IS_FILE))
 EVAL_SESSIONS = "eval_sessions"
@@ -117,7 +117,9 @@ class _Open(NamedTuple):
 
     folder: Folder
     names: Iterator[str]  # still to walk
-    states: Mapping[str, TrialState]  # of those of the names that are known trials and were asked about together
+    states: Mapping[
+        str, tuple[int, int, int, int]
+    ]  # of those of the names that are known trials and were asked about together
 
 
 class _Listing(NamedTuple):
@@ -284,7 +286,8 @@ def _next_folder(branch: list[_Open], known: Container[str]) -> Generator[Found,
             path = f"{above.path}/{name}"
             state = states.get(name) or (state_of_trial(path) if relative in known else None)
             if state is not None:
-                yield TrialFile(f"{path}/{RESULT}", shown(relative), *state[:3], is_eval, state.folder_mtime_ns)
+                size, mtime_ns, inode, folder_mtime_ns = state
+                yield TrialFile(f"{path}/{RESULT}", shown(relative), size, mtime_ns, inode, is_eval, folder_mtime_ns)
             else:
                 return Folder(path, relative, above.depth + 1, is_eval)
         branch.pop()

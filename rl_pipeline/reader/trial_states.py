@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
+from itertools import compress
 from typing import NamedTuple
 
 from rl_pipeline.reader import folder_calls
@@ -33,25 +34,28 @@ def state_of_trial(folder: str) -> TrialState | None:
     return TrialState(info.st_size, info.st_mtime_ns, info.st_ino, above.st_mtime_ns)
 
 
-def states_of_trials(above: str, names: Sequence[str]) -> dict[str, TrialState]:
+def states_of_trials(above: str, names: Sequence[str]) -> dict[str, tuple[int, int, int, int]]:
     """The states of many known trials in one folder, by name; those that are left out are to be asked one by one.
 
     Args:
         above: the folder.
         names: of the trials' folders in it.
+
+    Returns:
+        Plain tuples with the members of `TrialState`: there are tens of thousands.
     """
     calls = folder_calls.load() if len(names) >= MANY else None
     told = None if calls is None else calls.states(above, names, RESULT)
-    found: dict[str, TrialState] = {}
+    found: dict[str, tuple[int, int, int, int]] = {}
     begin = 0
     for some in told or ():
         count = len(some.is_file)
         numbers = memoryview(some.columns).cast("q").tolist()
-        sizes, times, inodes, folders = (numbers[place * count : (place + 1) * count] for place in range(4))
-        rows = zip(names[begin : begin + count], some.is_file, sizes, times, inodes, folders, strict=True)
-        for name, is_file, size, mtime_ns, inode, folder_mtime_ns in rows:
-            if is_file:
-                found[name] = TrialState(size, mtime_ns, inode % 2**64, folder_mtime_ns)
+        size, mtime_ns, inode, folder_mtime_ns = (numbers[place * count : (place + 1) * count] for place in range(4))
+        if min(inode, default=0) < 0:
+            inode = [number % 2**64 for number in inode]
+        states = zip(size, mtime_ns, inode, folder_mtime_ns, strict=True)
+        found.update(compress(zip(names[begin : begin + count], states, strict=True), some.is_file))
         begin += count
     return found
 

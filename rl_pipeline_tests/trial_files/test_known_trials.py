@@ -84,10 +84,11 @@ def test_what_comes_into_the_folder_of_a_known_trial_is_seen(
     assert read([root], ledger) == after
 
 
+@pytest.mark.parametrize("trials", [3, 300])
 @pytest.mark.parametrize("change", CHANGES)
-def test_who_asks_whether_anything_changed_sees_it_too(change: Callable[[Path], None], tmp_path: Path):
+def test_who_asks_whether_anything_changed_sees_it_too(change: Callable[[Path], None], trials: int, tmp_path: Path):
     root, leaves, seen = tmp_path / "trace_jobs", KnownLeaves(tmp_path / "leaves"), Seen()
-    for number in range(3):
+    for number in range(trials):
         put(root / f"t{number:03}")
     read_trials([root], None, workers=1, seen=seen)
     leaves.write(seen.leaves)
